@@ -78,6 +78,8 @@ private:
                       int index, const std::string &where) const;
   void checkInputTransform(const DataInput &input, int program,
                            const std::string &where) const;
+  void checkImageSizes(const DataInput &input, int program,
+                       const std::string &where) const;
   void checkPixelConversion(const DataInput &input, int program,
                             const std::string &where) const;
   void checkLayer(const Layer &layer, int program,

@@ -42,6 +42,8 @@ void Validator::checkProgram(int index, const std::string &where) const {
       checkPixelConversion(input, index, where);
     if (input.has_transform())
       checkInputTransform(input, index, where);
+    if (input.image_sizes_vary())
+      checkImageSizes(input, index, where);
   }
   for (const RandomKey &key : program.random_keys()) {
     require(key.has_layer(), where, "a random key's layer is missing");
@@ -148,6 +150,38 @@ void Validator::checkInputTransform(const DataInput &input, int program,
                            dims[1] >= top.dims(3) && dims[0] <= kMaxSide &&
                            dims[1] <= kMaxSide),
           where, "the size of a transform's images does not fit its input");
+}
+
+/// Checks that images of any size fit, and that no step computes with them: it
+/// would read values beyond those of the image.
+void Validator::checkImageSizes(const DataInput &input, int program,
+                                const std::string &where) const {
+  require(!input.has_pixel_conversion() && !input.has_transform(), where,
+          "images of several sizes have a conversion");
+  const Buffer &first = buffer(true, input.buffer_indices(0), program, where,
+                               "a data input's buffer");
+  require(first.dims_size() == 4, where,
+          "images of several sizes do not have four dimensions");
+  for (std::uint32_t index : input.buffer_indices()) {
+    const Buffer &top =
+        buffer(true, index, program, where, "a data input's buffer");
+    require(top.dims_size() > 0 && top.dims(0) == 1, where,
+            "images of several sizes are not in batches of one");
+    if (top.dims_size() != 4)
+      continue;
+    require(top.type() == F32 || top.type() == F64, where,
+            "images of several sizes are neither F32 nor F64");
+    std::int64_t dense = 1;
+    for (int i = top.dims_size() - 1; i >= 0; --i) {
+      require(top.dims(i) == 1 || top.strides(i) == dense, where,
+              "images of several sizes have gaps");
+      dense *= top.dims(i);
+    }
+    for (const Step &step : manifest.programs(program).steps())
+      for (const Operand &operand : step.operands())
+        require(operand.buffer_index() != index, where,
+                "a step computes with images of several sizes");
+  }
 }
 
 void Validator::checkPixelConversion(const DataInput &input, int program,

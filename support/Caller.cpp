@@ -68,6 +68,8 @@ std::string callerName() {
   return name ? name : "";
 }
 
+bool isCalledByCaffe() { return callerName() == "caffe"; }
+
 std::string messagePrefix(const std::string &program) {
   const std::string caller = callerName();
   return (caller.empty() ? program : caller) + ": ";
@@ -75,7 +77,7 @@ std::string messagePrefix(const std::string &program) {
 
 std::string messageForCaller(const std::string &message) {
   const std::string text = printableText(message);
-  if (callerName() != "caffe")
+  if (!isCalledByCaffe())
     return text;
   const size_t end = std::min(text.find('\n'), text.size());
   std::string line = text.substr(0, end);

@@ -16,6 +16,11 @@ inline constexpr char kCallerVariable[] = "BREW_CALLER";
 /// Returns the name of the calling command, or "".
 std::string callerName();
 
+/// Returns whether the calling command is `caffe`. It runs nets that change
+/// their shapes in Python, so brewc reports them to it by its exit status alone
+/// (ExitStatus::ShapesVary).
+bool isCalledByCaffe();
+
 /// Returns the beginning of messages: "NAME: ", with the name of the calling
 /// command if there is one, else of `program`.
 std::string messagePrefix(const std::string &program);

@@ -17,8 +17,9 @@ enum class ExitStatus : int {
   BadInput = 1, ///< wrong content of a prototxt, weight file, plan or database
   Usage = 2,    ///< wrong command line or API use
   Unavailable =
-      3,    ///< a file, feature, library, memory or disk space is missing
-  Bug = 70, ///< a defect of Brew itself
+      3,          ///< a file, feature, library, memory or disk space is missing
+  ShapesVary = 4, ///< the net changes shapes while it runs, which no plan does
+  Bug = 70,       ///< a defect of Brew itself
 };
 
 class Error : public std::runtime_error {

@@ -25,6 +25,7 @@ inline brew_status statusOf(ExitStatus status) {
 static_assert(static_cast<int>(ExitStatus::BadInput) == BREW_BAD_INPUT &&
               static_cast<int>(ExitStatus::Usage) == BREW_USAGE &&
               static_cast<int>(ExitStatus::Unavailable) == BREW_UNAVAILABLE &&
+              static_cast<int>(ExitStatus::ShapesVary) == BREW_SHAPES_VARY &&
               static_cast<int>(ExitStatus::Bug) == BREW_BUG);
 
 /// Runs `work`, which returns a status. Converts exceptions to a status, with

@@ -32,6 +32,8 @@ struct DataInputEntry
     if (auto kernel = input.getPixelKernel())
       addPixelConversion(input, builder, *kernel,
                          *entry->mutable_pixel_conversion());
+    if (input.getImageSizesVary())
+      entry->set_image_sizes_vary(true);
   }
 
   static void addPixelConversion(DataInputOp input, ManifestBuilder &builder,

@@ -177,6 +177,21 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("TYPE,...")
           .withCommaLists()
           .withAction([](Options &o, Text v) { addHostLayer(o, {v}); }),
+      row("image-sizes", Kind::Choice,
+          "Sizes of images in batches of one without a crop")
+          .withValueName("sizes")
+          .withDefault("equal")
+          .withChoices({{"equal", "one size; several are an error"},
+                        {"first", "that of the first image, without a check"},
+                        {"any", "each its own, for the program of a data layer "
+                                "alone (--stepwise)"}})
+          .withAction([](Options &o, Text v) {
+            o.import.imageSizes =
+                llvm::StringSwitch<prototxt::ImageSizes>(v)
+                    .Case("equal", prototxt::ImageSizes::Equal)
+                    .Case("first", prototxt::ImageSizes::First)
+                    .Case("any", prototxt::ImageSizes::Any);
+          }),
       row("input-shape", Kind::List,
           "Shape of an input blob, or of a host layer's top")
           .withValueName("BLOB=d,d,...")

@@ -101,6 +101,10 @@ CompileOptions OptionSet::resolve() const {
   if (pipeline.distributed && !pipeline.outputGradients.empty())
     throwUsage("--distributed is for plans that train on their own; "
                "--output-gradient is for plans whose caller writes gradients");
+  if (options.import.imageSizes == prototxt::ImageSizes::Any &&
+      !pipeline.stepwise)
+    throwUsage("--image-sizes=any is for --stepwise: the programs of other "
+               "layers have one size");
   if (pipeline.stepwise) {
     if (!options.import.phase)
       throwUsage("--stepwise is for --phase");

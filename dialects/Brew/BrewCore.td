@@ -21,6 +21,9 @@ def Brew_DataInputOp : Brew_Op<"data_input", [Brew_Input]> {
     cropping, `mean_file_dims` those of the image in `mean_file`. They are absent if the source
     or the file does not exist at compile time.
 
+    With `image_sizes_vary`, each batch is one image with its own size: the results have the
+    largest extents of all images.
+
     With `channels`, the first top has that many channels; the first result has more,
     and the channels beyond contain zeros (set by input-conversion folding).
 
@@ -34,7 +37,8 @@ def Brew_DataInputOp : Brew_Op<"data_input", [Brew_Input]> {
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
     Plan_DataInputConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels,
-    OptionalAttr<DenseI64ArrayAttr>:$record_dims, OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims);
+    OptionalAttr<DenseI64ArrayAttr>:$record_dims, OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims,
+    UnitAttr:$image_sizes_vary);
   let results = (outs Variadic<AnyTensor>:$values);
   let assemblyFormat = "$layer $kind custom<DataInputDict>(attr-dict) `:` type($values)";
 }

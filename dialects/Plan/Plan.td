@@ -233,6 +233,7 @@ def Plan_DataInputOp : Plan_Op<"data_input"> {
     Arg<Variadic<AnyMemRef>, "", [MemWrite]>:$buffers,
     OptionalAttr<DenseI64ArrayAttr>:$record_dims,
     OptionalAttr<DenseI64ArrayAttr>:$mean_file_dims,
+    UnitAttr:$image_sizes_vary,
     OptionalAttr<FlatSymbolRefAttr>:$pixel_kernel,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
   let assemblyFormat = "$layer $kind `(` $buffers `)` custom<DataInputDict>(attr-dict) `:` type($buffers)";

@@ -30,6 +30,8 @@ typedef enum brew_status {
   BREW_USAGE = 2,       /* an invalid call or invalid options */
   BREW_UNAVAILABLE = 3, /* a missing file, feature or library; too little memory
                          * or disk space */
+  BREW_SHAPES_VARY = 4, /* the net changes shapes while it runs, which no plan
+                         * does */
   BREW_BUG = 70         /* a defect of Brew */
 } brew_status;
 

@@ -57,7 +57,8 @@ typedef struct brew_tensor {
   int64_t strides[BREW_MAX_DIMS];
   int64_t capacity; /* product of dims */
   /* The dimension of the shape whose extent depends on the data (Filter,
-   * DetectionOutput), or -1. */
+   * DetectionOutput), or -1. Images with several sizes (brewc
+   * --image-sizes=any): 1, and the later dimensions depend on the data too. */
   int dynamic_dim;
 } brew_tensor;
 

@@ -30,7 +30,7 @@ namespace {
 /// pixels.
 bool canConvertFromPixels(DataInputOp dataInput) {
   const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
-  return kind && kind->hasImages() &&
+  return kind && kind->hasImages() && !dataInput.getImageSizesVary() &&
          brew::caffe::recordSelectionOf(dataInput.getConfig().getLayer())
                  .imagesPerItem == 1 &&
          shapeOf(dataInput.getValues()[0]).size() == 4;

@@ -193,8 +193,8 @@ void PlanEmitter::emitDataInput(DataInputOp dataInput) {
   dialects::plan::DataInputOp::create(
       b, dataInput.getLoc(), dataInput.getLayerAttr(), dataInput.getKindAttr(),
       dataInput.getConfigAttr(), dataInput.getFolderAttr(), tops,
-      dataInput.getRecordDimsAttr(), dataInput.getMeanFileDimsAttr(), nullptr,
-      nullptr);
+      dataInput.getRecordDimsAttr(), dataInput.getMeanFileDimsAttr(),
+      dataInput.getImageSizesVaryAttr(), nullptr, nullptr);
 }
 
 void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {

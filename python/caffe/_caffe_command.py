@@ -36,7 +36,7 @@ def _use_device(flags, line):
     """Selects the device and logs it."""
     gpus = _split(flags.gpu)
     if len(gpus) > 1 or gpus == ["all"]:
-        raise FlagError("layers written in Python do not train on several GPUs with this command; start one process "
+        raise FlagError("nets that run in Python do not train on several GPUs with this command; start one process "
                         "for each rank and connect them by caffe.NCCL")
     if gpus:
         if not gpus[0].isdigit():

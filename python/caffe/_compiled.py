@@ -202,6 +202,9 @@ class CompiledLayer(NetLayer):
     overwritten_bottoms = overwritten_tops = ()
     last_program = None  # of the last forward pass; only set for layers with a state
 
+    #: Options of brewc for the shapes of this layer, and for its plan.
+    shape_options, plan_options = {}, {}
+
     _MAX_PROGRAMS = 8  # maximum number of programs, each with its own memory
 
     def __init__(self, param, phase, folder=""):
@@ -292,7 +295,7 @@ class CompiledLayer(NetLayer):
         self.add_to(net, key, False)
         try:
             report = _plan_cache.shapes(net, on_disk=not self.reads_files, phase=phase_name(self.phase),
-                                        folder=self.folder or None)
+                                        folder=self.folder or None, **self.shape_options)
         except CompileError as error:
             raise self.refusal(error) from error
         return [tuple(report["blobs"][top]) for top in self.top_blobs("")], *parameters_of(report, "layer")
@@ -402,4 +405,5 @@ def _plan_of(requests, with_gradients):
     for number, (other, shapes) in enumerate(requests):
         other.add_to(net, shapes, with_gradients, str(number))
     return _plan_cache.plan(net, on_disk=not layer.reads_files, phase=phase_name(layer.phase), stepwise=True,
-                            gradients=with_gradients, folder=layer.folder or None, **_state.target())
+                            gradients=with_gradients, folder=layer.folder or None, **layer.plan_options,
+                            **_state.target())

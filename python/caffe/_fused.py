@@ -101,6 +101,10 @@ class FusedNet:
         with_gradient = {id(blob) for _, blob in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in with_gradient]
         self.shapes = [(blob, tuple(t.shape())) for t, blob in self.sources + self.deferred]
+        own = self.inputs + self.blobs + gradients
+        if _state.gpu() is not None:  # on the CPU, parameters are in the memory of the net
+            own += [t for t, _ in self.params + self.param_gradients]
+        self.bytes = (1 << 20) + 4 * sum(t.size for t in own)  # with 1 MiB for the code
 
     @staticmethod
     def _separate(net, tensors, excluded):
@@ -194,7 +198,9 @@ class FusedNet:
 class FusedNetCache:
     """The fused nets of a net, by the shapes of its blobs."""
 
-    _MAX_PLANS = 4  # maximum number of plans, each with its own memory
+    # Maximum size of the plans, except for the last one, each with its own memory. If a net's images have many
+    # sizes, it has a plan for each of them.
+    _MAX_BYTES = 1 << 30
 
     def __init__(self, net):
         self.possible = None  # not yet known
@@ -223,12 +229,20 @@ class FusedNetCache:
                 fused = FusedNet(net, learns)
             except (CompileError, Error):
                 fused = None  # the run layer by layer may succeed or report the reason
-            while len(self.plans) >= self._MAX_PLANS:
-                del self.plans[next(iter(self.plans))]
             self.plans[key] = fused
+            self._limit_size()
         fused = self.plans[key]
         if fused is not None and not fused.fits():
             fused = None
         if fused is not None:
             self.found = kind, fused
         return fused
+
+    def _limit_size(self):
+        """Removes the oldest plans, but not the last one."""
+        size = sum(fused.bytes for fused in self.plans.values() if fused is not None)
+        for key in list(self.plans)[:-1]:
+            if size <= self._MAX_BYTES:
+                break
+            fused = self.plans.pop(key)
+            size -= fused.bytes if fused is not None else 0

@@ -25,7 +25,13 @@ class ViewLayer(CompiledLayer):
 
 class SourceLayer(CompiledLayer):
     """A layer that reads batches from files; each forward pass reads the next one. The ranks
-    divide the records among themselves."""
+    divide the records among themselves.
+
+    In batches of one, each image may have its own size. As in Caffe, the tops first have the shape of the
+    first image, and then that of the last batch."""
+
+    shape_options, plan_options = {"image_sizes": "first"}, {"image_sizes": "any"}
+    batch_shapes = None  # of the tops in the last batch
 
     def draw_seed(self):
         return _state.next_reader_seed()
@@ -40,6 +46,10 @@ class SourceLayer(CompiledLayer):
         for program in self.programs.values():
             program.session.set_seed(self.seed)
 
+    def shapes_for(self, bottom):
+        tops, params = super().shapes_for(bottom)
+        return self.batch_shapes or tops, params
+
     def forward(self, bottom, top):
         self._read_batch(range(len(top)), top)
 
@@ -48,6 +58,7 @@ class SourceLayer(CompiledLayer):
 
     def _read_batch(self, indices, top):
         self.program(()).read(top, indices)
+        self.batch_shapes = [blob.shape for blob in top]
 
 
 class DummyDataLayer(SourceLayer):

@@ -112,6 +112,8 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                       {"type", layer.type()},
                       {"tops", arrayOf(layer.top())},
                       {"buffers", arrayOf(input.buffer_indices())}});
+    if (input.image_sizes_vary())
+      inputs.back()["image_sizes_vary"] = true;
     if (input.has_transform())
       inputs.back()["transform"] = {
           {"resize", arrayOf(input.transform().resize_dims())},

@@ -56,6 +56,17 @@ runtime::TensorName nameOf(const brew_session &session,
   return result;
 }
 
+/// Returns whether a tensor of a program has the size of the image in it.
+bool isImageOfAnySize(const plan::Program &program,
+                      const runtime::Tensor &tensor) {
+  for (const plan::DataInput &input : program.data_inputs())
+    if (input.image_sizes_vary() && tensor.dims.size() == 4)
+      for (std::uint32_t buffer : input.buffer_indices())
+        if (buffer == tensor.buffer)
+          return true;
+  return false;
+}
+
 /// Returns the names of the tensors of a kind. They are cached until another
 /// kind or program is queried.
 const std::vector<runtime::TensorName> &
@@ -119,7 +130,11 @@ brew_status brew_session_find(brew_session *session,
     setDims(result.strides, runtimeTensor.strides);
     result.capacity = caffe::product(runtimeTensor.dims);
     result.dynamic_dim = -1;
-    if (tensorName.kind == runtime::TensorKind::Blob)
+    if (tensorName.kind == runtime::TensorKind::Blob &&
+        isImageOfAnySize(runtimeSession.manifest().programs(tensorName.program),
+                         runtimeTensor))
+      result.dynamic_dim = 1; // channels, and the dimensions after them
+    else if (tensorName.kind == runtime::TensorKind::Blob)
       if (const plan::NamedBuffer *count = runtime::findItemCount(
               runtimeSession.manifest().programs(tensorName.program),
               tensorName.name))

@@ -42,6 +42,8 @@ struct DataLayerInfo {
   /// Buffers of the layer's tops; must outlive the source.
   std::vector<const plan::Buffer *> tops;
   bool testPhase = false;
+  /// Each batch is an image with its own size (DataInput.image_sizes_vary).
+  bool imageSizesVary = false;
   caffe::RankSeed seed;
   /// Name of the layer's random stream: "PROGRAM/LAYER".
   std::string stream;
@@ -68,6 +70,9 @@ struct PixelMean {
   std::vector<float> values;
 };
 
+/// The shape of each top in a batch.
+using BatchShapes = std::vector<std::vector<std::int64_t>>;
+
 /// Reads one batch after another. Used by one thread at a time.
 class BatchSource {
 public:
@@ -89,6 +94,11 @@ public:
     read(tops);
     return false;
   }
+
+  /// Returns the shapes of the last batch if image sizes vary: a top's values
+  /// are then dense from its first element on. Otherwise returns no shapes: the
+  /// tops have those of their buffers.
+  virtual BatchShapes shapes() const { return {}; }
 
   /// Identifies the content of the source as far as possible without reading
   /// all of it.

@@ -48,6 +48,7 @@ struct DataPipeline::Input {
   /// source provides them.
   std::vector<std::vector<std::byte>> fixedValues;
   std::vector<bool> takenOver; ///< by the caller, for each top
+  BatchShapes shapes; ///< of the last batch, if its image has a size of its own
   std::unique_ptr<Prefetcher, DeleteUnlessForked> prefetcher;
 
   /// Returns whether only the caller provides values: there is no source.
@@ -86,6 +87,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programNumber,
       input->buffers.push_back(index);
     }
     info.testPhase = description.test_phase();
+    info.imageSizesVary = source.image_sizes_vary();
     info.events = events;
     info.readerOptions = readerOptions;
     info.seed = ownCursors.seedOf(seed);
@@ -358,6 +360,8 @@ void DataPipeline::feedData() {
         input->prefetcher ? &input->prefetcher->acquire() : nullptr;
     // Always release the batch; otherwise the reader would run out of batches.
     const BatchReleaser releaser{batch ? input->prefetcher.get() : nullptr};
+    if (batch)
+      input->shapes = batch->shapes;
     for (std::size_t i = 0; i < input->buffers.size(); ++i) {
       const std::vector<std::byte> &fixedValues = input->fixedValues[i];
       // A bound input that was never set keeps its values.
@@ -373,6 +377,15 @@ void DataPipeline::feedData() {
     }
   }
   deliverEvents();
+}
+
+std::optional<std::vector<std::int64_t>>
+DataPipeline::shapeOfImage(std::uint32_t buffer) const {
+  for (const auto &input : inputs)
+    for (std::size_t i = 0; i < input->shapes.size(); ++i)
+      if (input->buffers[i] == buffer && !input->takenOver[i])
+        return input->shapes[i];
+  return std::nullopt;
 }
 
 template <typename Value>

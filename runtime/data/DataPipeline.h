@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,11 @@ public:
   /// calls start() if needed. Runs reuse the memory of inputs, so each needs
   /// another batch.
   void feedData();
+
+  /// Returns the shape of the values that the last feedData() wrote to a
+  /// buffer, if each batch is an image with its own size; otherwise nullopt.
+  std::optional<std::vector<std::int64_t>>
+  shapeOfImage(std::uint32_t buffer) const;
 
   /// Copies the values that the last feedData() wrote for a top to `values`,
   /// row-major. Call it before the run, which reuses the memory of inputs.

@@ -23,7 +23,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
       itemsPerUnit(static_cast<std::int64_t>(selection.recordsPerUnit()) /
                    imagesPerItem),
-      allLabels(selection.allLabels),
+      sizesVary(info.imageSizesVary), allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),
       transform(info), decodeThreads(info.readerOptions.threads),
@@ -49,6 +49,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
     block = PixelBlock::of(*tops[0], *info.pixels);
   scratches.resize(decodeThreads.size());
   isDense = caffe::isDenseRowMajor(*tops[0], plan::F32);
+  imageSize = imageShape();
 }
 
 ImageBatch::BadRows
@@ -78,7 +79,8 @@ ImageBatch::writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
           static_cast<float>(image.label);
       if (!memory[0])
         continue;
-      checkShape(image, scratch.where);
+      sizesVary ? takeSize(image, scratch.where)
+                : checkShape(image, scratch.where);
       const CropAndMirror cropAndMirror = transform.chooseCrop(
           image, first + static_cast<std::uint64_t>(number), scratch.where);
       if (pixels && image.hasBytes()) {
@@ -88,12 +90,15 @@ ImageBatch::writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
       }
       if (isDense)
         transform.apply(image, cropAndMirror, valuesOf(number, memory[0]));
+      else if (sizesVary)
+        transform.apply(image, cropAndMirror,
+                        reinterpret_cast<double *>(memory[0]));
       else
         convert(scratch, index, [&](auto *values) {
           transform.apply(image, cropAndMirror, values);
         });
     }
-    if (memory[0] && !isDense)
+    if (memory[0] && !isDense && !sizesVary)
       storeRow(scratch, row, memory[0]);
   };
   const auto count = static_cast<std::int64_t>(rows.size());
@@ -166,6 +171,29 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
                    caffe::shapeText(shape) +
                    ", but the plan was built for images of " +
                    caffe::shapeText(imageShape()));
+}
+
+/// Takes the size of the batch from its only image, and checks that the buffer
+/// has room for it.
+void ImageBatch::takeSize(const formats::ImageRecord &image,
+                          const std::string &where) {
+  imageSize = transform.resultShape(image);
+  const std::array<int, 3> largest = imageShape();
+  for (std::size_t i = 0; i < largest.size(); ++i)
+    if (imageSize[i] > largest[i])
+      throw badInput(layerText + ": " + where + " is an image of " +
+                     caffe::shapeText(imageSize) +
+                     ", but the images had at most " +
+                     caffe::shapeText(largest) + " when the plan was built");
+}
+
+BatchShapes ImageBatch::shapes() const {
+  if (!sizesVary)
+    return {};
+  BatchShapes result = {{1, imageSize[0], imageSize[1], imageSize[2]}};
+  if (tops.size() == 2)
+    result.push_back(caffe::toVector(tops[1]->dims()));
+  return result;
 }
 
 /// Returns the values of image `number` in the batch, if it is dense.

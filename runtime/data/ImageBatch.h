@@ -52,6 +52,9 @@ public:
              std::uint64_t first, bool isCostly, const Decode &decode,
              const Replace &replace, const Records &records);
 
+  /// See BatchSource.
+  BatchShapes shapes() const;
+
   /// Returns the number of records replaced.
   std::uint64_t skipped() const { return skippedCount; }
 
@@ -77,6 +80,7 @@ private:
   std::array<int, 3> imageShape() const;
   void checkShape(const formats::ImageRecord &image,
                   const std::string &where) const;
+  void takeSize(const formats::ImageRecord &image, const std::string &where);
   template <typename Transform>
   void convert(WorkerScratch &scratch, std::int64_t index,
                Transform transformation) const;
@@ -95,6 +99,8 @@ private:
   /// The first top is an array of f32 in the order of its dimensions: images
   /// are transformed into it directly.
   bool isDense = false;
+  const bool sizesVary; ///< each batch is an image with its own size
+  std::array<int, 3> imageSize = {}; ///< of the last batch, if sizes vary
   const bool allLabels; ///< writes all labels; else whether they are equal
   std::string layerText;
   PixelBlock block; ///< for pixel conversion on a device
@@ -121,6 +127,7 @@ public:
   const PixelMean *pixelMean() const override {
     return &images.transformer().mean();
   }
+  BatchShapes shapes() const override { return images.shapes(); }
   std::uint64_t skippedRecords() const override { return images.skipped(); }
   SourcePosition position() const override { return current; }
 

@@ -38,7 +38,8 @@ std::uint8_t nearestPixel(const formats::Image &image, int row, int column,
 class LabeledPixelSource : public BatchSource {
 public:
   explicit LabeledPixelSource(const DataLayerInfo &info)
-      : tops(info.tops), parameter(info.layer.dense_image_data_param()),
+      : tops(info.tops), sizesVary(info.imageSizesVary),
+        parameter(info.layer.dense_image_data_param()),
         layerText("layer '" + info.layer.name() + "' (DenseImageData)"),
         folders(info.folders), transform(info),
         decodeThreads(info.readerOptions.threads) {
@@ -60,6 +61,8 @@ public:
       current.position = skippedImages(info, parameter.rand_skip(),
                                        pairs.size(), layerText, list);
     scratches.resize(decodeThreads.size());
+    height = maxHeight();
+    width = maxWidth();
   }
 
   void read(const std::vector<std::byte *> &memory) override {
@@ -73,12 +76,19 @@ public:
           if (memory[0])
             writeImage(pair, row, first + static_cast<std::uint64_t>(row),
                        scratches[worker], memory[0]);
+          else if (memory[1] && sizesVary)
+            takeSizeOfLabels(pair, scratches[worker]);
           if (memory[1])
             writeLabels(pair, row, scratches[worker], memory[1]);
         });
     current.records += batch.size();
   }
 
+  BatchShapes shapes() const override {
+    if (!sizesVary)
+      return {};
+    return {{1, tops[0]->dims(1), height, width}, {1, 1, height, width}};
+  }
   SourcePosition position() const override { return current; }
   void seek(const SourcePosition &target) override {
     if (target.position >= pairs.size())
@@ -89,6 +99,15 @@ public:
   }
 
 private:
+  static constexpr char kLabels[] = "image of labels";
+
+  struct Scratch {
+    formats::Image image;
+    formats::ImageRecord record;
+    std::vector<float> values;
+    std::string where;
+  };
+
   void checkTops() {
     if (tops.size() != 2 || tops[0]->dims_size() != 4 ||
         tops[1]->dims_size() != 4 || tops[1]->dims(1) != 1 ||
@@ -123,71 +142,106 @@ private:
     where += ": " + path;
   }
 
-  int height() const { return static_cast<int>(tops[0]->dims(2)); }
-  int width() const { return static_cast<int>(tops[0]->dims(3)); }
+  int maxHeight() const { return static_cast<int>(tops[0]->dims(2)); }
+  int maxWidth() const { return static_cast<int>(tops[0]->dims(3)); }
 
-  [[noreturn]] void failOnSize(const std::string &where, const char *kind,
-                               int imageHeight, int imageWidth) const {
+  /// Throws because of the size of `image`; `expected` completes the text.
+  [[noreturn]] static void failOnSize(const std::string &where,
+                                      const char *kind,
+                                      const formats::Image &image,
+                                      const std::string &expected) {
     throw badInput(where + ": the " + kind + " has " +
-                   std::to_string(imageHeight) + " x " +
-                   std::to_string(imageWidth) +
-                   " pixels; the plan was built "
-                   "for " +
-                   std::to_string(height()) + " x " + std::to_string(width()) +
-                   " (set new_height and new_width for images of several "
-                   "sizes)");
+                   std::to_string(image.height) + " x " +
+                   std::to_string(image.width) + " pixels; " + expected);
   }
 
-  struct Scratch {
-    formats::Image image;
-    formats::ImageRecord record;
-    std::vector<float> values;
-    std::string where;
-  };
+  /// Takes the size of the batch from its only image, if it is not fixed, and
+  /// checks the size of the image.
+  void checkSize(const std::string &where, const char *kind,
+                 const formats::Image &image) {
+    if (sizesVary) {
+      height = image.height;
+      width = image.width;
+      if (height > maxHeight() || width > maxWidth())
+        failOnSize(where, kind, image,
+                   "the images had at most " + std::to_string(maxHeight()) +
+                       " x " + std::to_string(maxWidth()) +
+                       " when the plan was built");
+    } else if (image.height != height || image.width != width) {
+      failOnSize(where, kind, image,
+                 "the plan was built for " + std::to_string(height) + " x " +
+                     std::to_string(width) +
+                     " (set new_height and new_width for images of several "
+                     "sizes)");
+    }
+  }
+
+  void takeSizeOfLabels(const formats::ImagePair &pair, Scratch &scratch) {
+    decodeLabels(pair, scratch);
+    checkSize(scratch.where, kLabels, scratch.image);
+  }
+
+  void decodeLabels(const formats::ImagePair &pair, Scratch &scratch) const {
+    decode(pair, pair.labels, kLabels, formats::ImageColor::Gray, 0, 0,
+           scratch.image, scratch.where);
+  }
 
   void writeImage(const formats::ImagePair &pair, std::int64_t row,
-                  std::uint64_t number, Scratch &scratch,
-                  std::byte *memory) const {
+                  std::uint64_t number, Scratch &scratch, std::byte *memory) {
     decode(pair, pair.image, "image",
            parameter.is_color() ? formats::ImageColor::Color
                                 : formats::ImageColor::Gray,
            static_cast<int>(parameter.new_height()),
            static_cast<int>(parameter.new_width()), scratch.image,
            scratch.where);
-    if (scratch.image.height != height() || scratch.image.width != width() ||
-        scratch.image.channels != tops[0]->dims(1))
-      failOnSize(scratch.where, "image", scratch.image.height,
-                 scratch.image.width);
+    if (scratch.image.channels != tops[0]->dims(1))
+      throw badInput(scratch.where + ": the image has " +
+                     std::to_string(scratch.image.channels) +
+                     " channels; the plan was built for " +
+                     std::to_string(tops[0]->dims(1)));
+    checkSize(scratch.where, "image", scratch.image);
     formats::setImage(scratch.image, scratch.record);
-    scratch.values.resize(static_cast<size_t>(rowSize(*tops[0])));
+    scratch.values.resize(static_cast<size_t>(tops[0]->dims(1) * height) *
+                          static_cast<size_t>(width));
     transform.apply(scratch.record,
                     transform.chooseCrop(scratch.record, number, scratch.where),
                     scratch.values.data());
-    caffe::storeRows(*tops[0], row, 1, scratch.values.data(), memory);
+    storeRow(*tops[0], row, scratch.values, memory);
   }
 
   void writeLabels(const formats::ImagePair &pair, std::int64_t row,
                    Scratch &scratch, std::byte *memory) const {
-    decode(pair, pair.labels, "image of labels", formats::ImageColor::Gray, 0,
-           0, scratch.image, scratch.where);
+    decodeLabels(pair, scratch);
     const bool isResized = parameter.new_height() != 0;
     if (!isResized &&
-        (scratch.image.height != height() || scratch.image.width != width()))
-      failOnSize(scratch.where, "image of labels", scratch.image.height,
-                 scratch.image.width);
+        (scratch.image.height != height || scratch.image.width != width))
+      failOnSize(scratch.where, kLabels, scratch.image,
+                 "its image has " + std::to_string(height) + " x " +
+                     std::to_string(width));
     scratch.values.clear();
-    for (int y = 0; y < height(); ++y)
-      for (int x = 0; x < width(); ++x)
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
         scratch.values.push_back(
-            nearestPixel(scratch.image, y, x, height(), width()));
-    caffe::storeRows(*tops[1], row, 1, scratch.values.data(), memory);
+            nearestPixel(scratch.image, y, x, height, width));
+    storeRow(*tops[1], row, scratch.values, memory);
   }
 
-  static std::int64_t rowSize(const plan::Buffer &buffer) {
-    return plan::elementCount(buffer) / buffer.dims(0);
+  /// Writes the values of an item; of its own size, if sizes vary.
+  void storeRow(const plan::Buffer &top, std::int64_t row,
+                const std::vector<float> &values, std::byte *memory) const {
+    if (!sizesVary)
+      caffe::storeRows(top, row, 1, values.data(), memory);
+    else if (top.type() == plan::F64)
+      std::copy(values.begin(), values.end(),
+                reinterpret_cast<double *>(memory));
+    else
+      std::copy(values.begin(), values.end(),
+                reinterpret_cast<float *>(memory));
   }
 
   std::vector<const plan::Buffer *> tops;
+  const bool sizesVary;      ///< each batch is an image of its own size
+  int height = 0, width = 0; ///< of the images; of the last one if sizes vary
   caffe::DenseImageDataParameter parameter;
   std::string layerText;
   std::vector<std::string> folders;

@@ -75,6 +75,7 @@ void Prefetcher::run() {
         batch->arePixels = source->readPixels(batch->tops, batch->pixels);
       else
         source->read(batch->tops);
+      batch->shapes = source->shapes();
       batch->after = source->position();
     } catch (...) {
       error = std::current_exception();

@@ -25,6 +25,7 @@ public:
     std::vector<std::byte *> tops;
     std::byte *pixels = nullptr; ///< a PixelBlock of the first top
     bool arePixels = false; ///< the first top is in `pixels`, not in tops[0]
+    BatchShapes shapes;     ///< see BatchSource::shapes()
     SourcePosition after;
 
   private:

@@ -155,6 +155,10 @@ Tensor Session::find(const TensorName &name) const {
                        (gradient ? "; compile the net with brewc --gradients"
                                  : "; pin it with brewc --keep"));
     }
+    const auto &inputs = programInputs[static_cast<std::size_t>(name.program)];
+    if (inputs && !gradient)
+      if (auto shape = inputs->data().shapeOfImage(named->buffer_index()))
+        return makeTensor(named->buffer_index(), *shape);
     return makeTensor(named->buffer_index(),
                       dimsAfterRun(manifest(), program, exec, name.name,
                                    named->buffer_index()));
@@ -214,13 +218,18 @@ void Session::readValues(const TensorName &name, Value *values,
   checkCount(name, tensor.shape, count);
   const plan::Buffer &buffer =
       manifest().buffers(static_cast<int>(tensor.buffer));
-  // The valid values of a blob with a dynamic number of items come first.
+  // The valid values of a blob of dynamic shape come first.
   const bool isComplete = plan::elementCount(buffer) == count;
   exec.read(tensor.buffer, [&](const std::byte *bytes) {
     using Loaded = std::conditional_t<std::is_integral_v<Value>, double, Value>;
     if constexpr (std::is_same_v<Loaded, Value>)
       if (isComplete)
         return caffe::load(buffer, bytes, values);
+    if constexpr (std::is_same_v<Value, float>)
+      if (caffe::isDenseRowMajor(buffer, plan::F32)) {
+        std::copy_n(reinterpret_cast<const float *>(bytes), count, values);
+        return;
+      }
     std::vector<Loaded> bufferValues(
         static_cast<std::size_t>(plan::elementCount(buffer)));
     caffe::load(buffer, bytes, bufferValues.data());

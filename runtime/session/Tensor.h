@@ -39,8 +39,9 @@ struct TensorName {
 struct Tensor {
   std::uint32_t buffer; ///< of the plan
   plan::DataType type;
-  /// Caffe's shape after a run. For a blob with a dynamic number of items it
-  /// may be smaller than `dims`. Both have the same row-major order.
+  /// Caffe's shape after a run. For a blob with a dynamic number of items, or
+  /// of images with several sizes, it may be smaller than `dims`; the values
+  /// are then the first ones, row-major.
   std::vector<std::int64_t> shape;
   /// The layout in memory, strides in elements. `dims` are the dimensions of
   /// the allocation: those of the shape, or some of them split to express a

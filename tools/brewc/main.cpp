@@ -42,6 +42,20 @@ void flush() {
     throw Error(BREW_UNAVAILABLE, "cannot write to standard output");
 }
 
+/// Whether to print a diagnostic only when the status is known.
+bool isHeldBack(const Diagnostic &diagnostic) {
+  return brew::isCalledByCaffe() && diagnostic.severity == BREW_ERROR;
+}
+
+/// Prints the errors held back, unless `caffe` runs the net in another way.
+void printHeldBack(const Compilation &compilation) {
+  if (compilation.status() == BREW_SHAPES_VARY)
+    return;
+  for (const Diagnostic &diagnostic : compilation.diagnostics())
+    if (isHeldBack(diagnostic))
+      printDiagnostic(diagnostic);
+}
+
 /// Checks options that concern printed or written output.
 void checkOutputs(const CommandLine &line) {
   if (line.upgrade && !line.hostPlugins.empty())
@@ -64,7 +78,10 @@ void checkOutputs(const CommandLine &line) {
 
 CompilerOptions optionsOf(const CommandLine &line) {
   CompilerOptions options;
-  options.onDiagnostic(printDiagnostic);
+  options.onDiagnostic([](const Diagnostic &diagnostic) {
+    if (!isHeldBack(diagnostic))
+      printDiagnostic(diagnostic);
+  });
   for (const auto &[name, values] : line.options) {
     for (const std::optional<std::string> &value : values)
       value ? options.set(name, *value) : options.set(name);
@@ -78,6 +95,7 @@ CompilerOptions optionsOf(const CommandLine &line) {
 
 brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
   Compilation compilation = Compilation::upgradeFile(line.input, options);
+  printHeldBack(compilation);
   if (compilation.succeeded() && line.output.empty())
     print(compilation.upgraded());
   else if (compilation.succeeded())
@@ -87,6 +105,7 @@ brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
 
 brew_status compile(const CommandLine &line, const CompilerOptions &options) {
   Compilation compilation = Compilation::ofFile(line.input, options);
+  printHeldBack(compilation);
   for (const auto &artifact : compilation.artifacts())
     print(artifact.text);
   print(brew::printableText(compilation.report()));

@@ -8,7 +8,9 @@ namespace brew::caffe_command {
 
 /// The result of compileCached().
 struct CachedPlan {
-  int status = 0; ///< brewc's exit status; 0 also for a cached plan
+  /// brewc's exit status; 0 also for a cached plan. brewc prints its errors,
+  /// except those of status ShapesVary.
+  int status = 0;
   std::string path;
 };
 

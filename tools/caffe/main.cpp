@@ -12,7 +12,7 @@
 #include "tools/caffe/GlogFlags.h"
 #include "tools/caffe/Gpus.h"
 #include "tools/caffe/PlanCache.h"
-#include "tools/caffe/PythonLayers.h"
+#include "tools/caffe/PythonPackage.h"
 #include "tools/common/Programs.h"
 #include "tools/common/StandardStreams.h"
 
@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <unistd.h>
@@ -94,6 +95,16 @@ const std::string &requireFile(const CommandLine &line, const std::string &flag,
   return line[flag];
 }
 
+/// Executes the package `caffe`, in which nets change their shapes.
+[[noreturn]] void runWithImagesOfSeveralSizes(const CommandLine &line,
+                                              const std::string &prototxt) {
+  const std::string text = prototxt + " has images of several sizes";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(prototxt, error))
+    throw brew::badInput(text + ": pass it as a file, not as a pipe");
+  brew::caffe_command::execPythonPackage(line, text + ", which run");
+}
+
 /// Compiles the solver or net and executes brew-run in this process.
 int compileAndRun(const CommandLine &line) {
   std::vector<std::string> compileFlags, runCommand = {line.action, ""};
@@ -124,7 +135,8 @@ int compileAndRun(const CommandLine &line) {
           brew::caffe_command::fileWithPythonLayer(prototxt);
       !file.empty()) {
     warnOfUnused(line);
-    brew::caffe_command::execPythonPackage(line, file);
+    brew::caffe_command::execPythonPackage(
+        line, file + " has layers of type Python, which run");
   }
   // As in Caffe, -level (default 0) overrides the level of the solver.
   if (line.has("level") || line.action == "train")
@@ -152,6 +164,8 @@ int compileAndRun(const CommandLine &line) {
   const brew::caffe_command::CachedPlan plan =
       brew::caffe_command::compileCached(prototxt, compileFlags,
                                          /*isSolver=*/line.action == "train");
+  if (plan.status == static_cast<int>(brew::ExitStatus::ShapesVary))
+    runWithImagesOfSeveralSizes(line, prototxt);
   if (plan.status != 0)
     return plan.status;
   runCommand[1] = plan.path;

@@ -87,6 +87,32 @@ void DataLayerQuery::checkMean(const DataShape &image, bool isCropped,
   result.mean = std::move(mean);
 }
 
+DataShape DataLayerQuery::shapeOfImages(
+    const DataShape &first, int64_t batch, const std::string &path,
+    const std::function<ImageShapes(bool)> &scan, const std::string &remedy) {
+  if (options.imageSizes == ImageSizes::First || batch != 1 ||
+      layer.transform_param().crop_size() || selection.imagesPerItem != 1)
+    return first;
+  const bool refusesOthers = options.imageSizes == ImageSizes::Equal;
+  const ImageShapes shapes = scan(refusesOthers);
+  if (shapes.areEqual())
+    return first;
+  const std::string text = path + " has images of several sizes: '" +
+                           shapes.firstName + "' is " + dimsText(shapes.first) +
+                           ", '" + shapes.otherName + "' is " +
+                           dimsText(shapes.other);
+  if (layer.transform_param().has_mean_file())
+    throw badInput(text + "; mean_file fits only one size, so set mean_value "
+                          "in transform_param");
+  if (refusesOthers)
+    throw Error(ExitStatus::ShapesVary,
+                text + "; a plan computes one size, so " + remedy +
+                    ", or use the command caffe or Python's package caffe, "
+                    "which change the shape of the net with each image");
+  result.sizesVary = true;
+  return shapes.largest;
+}
+
 /// Returns the shapes of data and labels. An item with several images stacks
 /// them along the channels.
 std::vector<DataShape> DataLayerQuery::withLabels(int64_t batch,

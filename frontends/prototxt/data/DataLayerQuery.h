@@ -9,8 +9,10 @@
 #include "caffe/DataLayerKinds.h"
 #include "caffe/RecordSelection.h"
 #include "frontends/prototxt/data/DataShapes.h"
+#include "frontends/prototxt/data/RecordShape.h"
 #include "support/Error.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,13 +71,15 @@ public:
   std::vector<DataShape> withLabels(int64_t batch, const DataShape &image);
   /// Returns channels, height and width of one image of a top.
   DataShape imageIn(const DataShape &shape) const;
-  /// Returns whether Caffe would change the net's shape with each image: in
-  /// batches of one without a crop. Brew cannot, and larger batches cannot in
-  /// Caffe either.
-  bool readsSeveralSizes(int64_t batch) const {
-    return options.checksSizes && batch == 1 &&
-           !layer.transform_param().crop_size() && selection.imagesPerItem == 1;
-  }
+  /// Returns the shape of the images at `path` for the tops, given that of the
+  /// first one. `scan` reads the shapes of all images, or if its argument is
+  /// true up to the first one of another shape; it is only called if Caffe
+  /// would change the net's shape with each image, as in batches of one without
+  /// a crop. `remedy` completes the error about several sizes.
+  DataShape shapeOfImages(const DataShape &first, int64_t batch,
+                          const std::string &path,
+                          const std::function<ImageShapes(bool)> &scan,
+                          const std::string &remedy);
 
   caffe::LayerParameter &layer;
   const caffe::DataLayerKind &kind;

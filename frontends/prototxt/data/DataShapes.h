@@ -27,6 +27,18 @@ struct DataShapes {
   /// Channels, rows and columns of the image in mean_file; empty without one
   /// and if the file does not exist yet.
   DataShape mean;
+  /// Each batch is an image with its own size; the tops have the largest
+  /// extents of all images (ImageSizes::Any).
+  bool sizesVary = false;
+};
+
+/// The treatment of images that may have several sizes: in batches of one
+/// without a crop, to which Caffe adapts the shape of the net. Other images are
+/// taken to have the size of the first one, or that of the crop.
+enum class ImageSizes {
+  Equal, ///< images of several sizes are an error
+  First, ///< reads the first image only, whose size is the shape
+  Any,   ///< the shape has the largest extents of all images
 };
 
 struct DataShapeOptions {
@@ -34,9 +46,7 @@ struct DataShapeOptions {
   std::map<std::string, DataShape> explicitShapes;
   /// Leading dimension of every top; 0: the layer's own.
   int64_t batch = 0;
-  /// Whether layers that read one image at a time check that all images have
-  /// the same size.
-  bool checksSizes = true;
+  ImageSizes imageSizes = ImageSizes::Equal;
   /// Whether images that may have any size are recorded as of the first one's.
   bool recordsFirstImage = false;
 };
@@ -50,8 +60,9 @@ parseInputShapes(const std::vector<std::string> &entries);
 /// from the working directory, then in `folders`. Writes batch and shape from
 /// the options back into `layer`, so that the data reader sees the same values.
 /// Throws an Error of status Unavailable if a source is missing and no shape is
-/// explicit, and of status BadInput if the source's content or the layer is
-/// wrong. The message does not name the layer.
+/// explicit, of status ShapesVary for images of several sizes, and of status
+/// BadInput if the source's content or the layer is wrong. The message does not
+/// name the layer.
 DataShapes inferDataShapes(caffe::LayerParameter &layer,
                            const std::vector<std::string> &folders,
                            const DataShapeOptions &options);

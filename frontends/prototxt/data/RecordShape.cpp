@@ -8,12 +8,12 @@
 #include "formats/PathLookup.h"
 #include "formats/image/ImageFile.h"
 #include "formats/image/ImageFolder.h"
+#include "formats/image/ImagePairList.h"
 #include "formats/image/ImageSize.h"
 
 #include "support/Error.h"
 
 #include <algorithm>
-#include <array>
 
 using namespace brew;
 using namespace brew::prototxt;
@@ -45,70 +45,84 @@ brew::prototxt::recordShape(const caffe::LayerParameter &layer,
   return {image.channels, image.height, image.width};
 }
 
-/// Throws because a record differs from the first one.
-[[noreturn]] static void
-failOnSizes(const std::string &source, const std::string &first,
-            const std::vector<int64_t> &firstShape, const std::string &other,
-            const std::array<int, 3> &otherShape, const std::string &remedy) {
-  throw badInput(source + " has images of several sizes: '" + first + "' is " +
-                 formats::dimsText(firstShape) + ", '" + other + "' is " +
-                 formats::dimsText({otherShape.begin(), otherShape.end()}) +
-                 "; a plan computes one size, so " + remedy);
+void ImageShapes::add(const std::string &name,
+                      const std::array<int, 3> &shape) {
+  const std::vector<int64_t> dims(shape.begin(), shape.end());
+  if (first.empty()) {
+    firstName = name;
+    first = largest = dims;
+  } else if (dims != first && areEqual()) {
+    otherName = name;
+    other = dims;
+  }
+  for (size_t i = 0; i < dims.size(); ++i)
+    largest[i] = std::max(largest[i], dims[i]);
 }
 
-static bool isEqual(const std::array<int, 3> &shape,
-                    const std::vector<int64_t> &first) {
-  return std::equal(shape.begin(), shape.end(), first.begin(), first.end());
-}
-
-void brew::prototxt::requireEqualRecords(const caffe::LayerParameter &layer,
+ImageShapes brew::prototxt::recordShapes(const caffe::LayerParameter &layer,
                                          const std::string &path,
-                                         const std::vector<int64_t> &first) {
+                                         bool untilOther) {
   auto reader = openDatabase(layer, path);
-  auto cursor = reader->newCursor();
-  const std::string firstKey(cursor->key());
-  for (; cursor->valid(); cursor->next()) {
+  ImageShapes result;
+  for (auto cursor = reader->newCursor(); cursor->valid(); cursor->next()) {
+    if (untilOther && !result.areEqual())
+      break;
     const std::string key(cursor->key());
-    std::array<int, 3> shape;
     try {
-      shape = formats::shapeOfDatum(cursor->value(), colorOf(layer),
-                                    path + ", record '" + key + "'");
+      result.add(key, formats::shapeOfDatum(cursor->value(), colorOf(layer),
+                                            path + ", record '" + key + "'"));
     } catch (const Error &) {
       continue; // a damaged record is reported, or skipped, when it is read
     }
-    if (!isEqual(shape, first))
-      failOnSizes(path, firstKey, first, key, shape,
-                  "set crop_size in transform_param, or store images of one "
-                  "size (brew-data imageset --resize_height N --resize_width "
-                  "N)");
+  }
+  return result;
+}
+
+/// Adds the shape of an image file, looked up in `folders`, unless it is
+/// damaged: it is reported, or skipped, when it is read.
+static void addImageFile(const std::string &name, const std::string &path,
+                         bool isColor, const std::vector<std::string> &folders,
+                         ImageShapes &shapes) {
+  try {
+    const std::string file = formats::requirePath(path, folders, "image");
+    const std::string bytes = formats::readFileBytes(file);
+    shapes.add(name, formats::imageShape(bytes.data(), bytes.size(),
+                                         isColor ? formats::ImageColor::Color
+                                                 : formats::ImageColor::Gray,
+                                         file));
+  } catch (const Error &) {
   }
 }
 
-void brew::prototxt::requireEqualImages(const caffe::LayerParameter &layer,
-                                        const std::string &path,
-                                        const std::vector<std::string> &folders,
-                                        const std::vector<int64_t> &first) {
+ImageShapes brew::prototxt::listedImageShapes(
+    const caffe::LayerParameter &layer, const std::string &path,
+    const std::vector<std::string> &folders, bool untilOther) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
-  const formats::ImageColor color = settings.is_color()
-                                        ? formats::ImageColor::Color
-                                        : formats::ImageColor::Gray;
   const formats::ImageDataFiles files =
       formats::readImageDataFiles(path, settings.root_folder());
+  ImageShapes result;
   for (const formats::ImageListEntry &entry : files.entries) {
-    std::array<int, 3> shape;
-    try {
-      const std::string file = formats::requirePath(
-          files.nameOf(entry, settings.root_folder()), folders, "image");
-      const std::string bytes = formats::readFileBytes(file);
-      shape = formats::imageShape(bytes.data(), bytes.size(), color, file);
-    } catch (const Error &) {
-      continue; // a damaged image is reported, or skipped, when it is read
-    }
-    if (!isEqual(shape, first))
-      failOnSizes(path, files.entries.front().name, first, entry.name, shape,
-                  "set new_height and new_width in image_data_param, or "
-                  "crop_size in transform_param");
+    if (untilOther && !result.areEqual())
+      break;
+    addImageFile(entry.name, files.nameOf(entry, settings.root_folder()),
+                 settings.is_color(), folders, result);
   }
+  return result;
+}
+
+ImageShapes brew::prototxt::pairedImageShapes(
+    const caffe::LayerParameter &layer, const std::string &path,
+    const std::vector<std::string> &folders, bool untilOther) {
+  const caffe::DenseImageDataParameter &settings =
+      layer.dense_image_data_param();
+  ImageShapes result;
+  for (const formats::ImagePair &pair : formats::readImagePairList(path)) {
+    if (untilOther && !result.areEqual())
+      break;
+    addImageFile(pair.image, settings.root_folder() + pair.image,
+                 settings.is_color(), folders, result);
+  }
+  return result;
 }
 
 AnnotatedShape

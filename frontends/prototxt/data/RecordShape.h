@@ -3,6 +3,7 @@
 
 #include "formats/caffe.pb.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,18 +16,36 @@ namespace brew::prototxt {
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 
-/// Throws an Error of status BadInput that names two records if the records at
-/// `path` have other shapes than `first`, the shape of the first one. Reads the
-/// headers of all records.
-void requireEqualRecords(const caffe::LayerParameter &layer,
-                         const std::string &path,
-                         const std::vector<int64_t> &first);
+/// The shapes of all images of a source: channels, rows and columns.
+struct ImageShapes {
+  std::string firstName; ///< of the first intact image
+  std::vector<int64_t> first;
+  std::string otherName; ///< of the first image of another shape, or ""
+  std::vector<int64_t> other;
+  std::vector<int64_t> largest; ///< maximum of each extent
 
-/// Likewise for the images of an ImageData layer.
-void requireEqualImages(const caffe::LayerParameter &layer,
-                        const std::string &path,
-                        const std::vector<std::string> &folders,
-                        const std::vector<int64_t> &first);
+  bool areEqual() const { return otherName.empty(); }
+  void add(const std::string &name, const std::array<int, 3> &shape);
+};
+
+/// Returns the shapes of a Data layer's records at `path`; reads the headers of
+/// all records, or with `untilOther` up to the first one of another shape.
+/// Skips damaged records, which are reported when they are read.
+ImageShapes recordShapes(const caffe::LayerParameter &layer,
+                         const std::string &path, bool untilOther);
+
+/// Likewise for the images of an ImageData layer, which are looked up in
+/// `folders`.
+ImageShapes listedImageShapes(const caffe::LayerParameter &layer,
+                              const std::string &path,
+                              const std::vector<std::string> &folders,
+                              bool untilOther);
+
+/// Likewise for the images, not their labels, of a DenseImageData layer.
+ImageShapes pairedImageShapes(const caffe::LayerParameter &layer,
+                              const std::string &path,
+                              const std::vector<std::string> &folders,
+                              bool untilOther);
 
 /// Shape of the records in an AnnotatedData layer's database.
 struct AnnotatedShape {

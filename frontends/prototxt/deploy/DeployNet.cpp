@@ -164,7 +164,7 @@ bool DeployNetBuilder::convertDataLayer(caffe::LayerParameter &layer) {
   if (!folder.empty() && std::filesystem::current_path(status) != folder)
     folders.push_back(folder);
   DataShapeOptions shapeOptions = options;
-  shapeOptions.checksSizes = false;
+  shapeOptions.imageSizes = ImageSizes::First;
   shapeOptions.recordsFirstImage = true;
   const caffe::DataLayerKind &kind = *caffe::findDataLayerKind(layer.type());
   if (!shapeOptions.batch && kind.source != caffe::DataLayerSource::Hdf5) {

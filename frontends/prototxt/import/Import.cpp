@@ -325,8 +325,14 @@ void Importer::build() {
   }
   if (programs.empty() || diagnostics.hasErrors())
     return;
+  if (options.imageSizes == ImageSizes::Any)
+    for (const PlannedProgram &program : programs)
+      if (program.net.layers.size() != 1)
+        throwUsageError("--image-sizes=any is for nets of a single data layer: "
+                        "a plan of more layers has one size");
   result.netName = programs.front().net.source->net().name();
-  ShapeImporter shapes({parseInputShapes(options.inputShapes), options.batch},
+  ShapeImporter shapes({parseInputShapes(options.inputShapes), options.batch,
+                        options.imageSizes},
                        options.inspectOnly);
   ModuleBuilder builder(context, path, options.f64, shapes);
   for (size_t i = 0; i < programs.size(); ++i) {

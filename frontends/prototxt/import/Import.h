@@ -10,6 +10,7 @@
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/check/InlineBlobs.h"
 #include "frontends/prototxt/check/NetMetadata.h"
+#include "frontends/prototxt/data/DataShapes.h"
 #include "frontends/prototxt/text/Diagnostic.h"
 #include "frontends/prototxt/text/PrototxtFile.h"
 #include "plan/plan.pb.h"
@@ -51,6 +52,8 @@ struct ImportOptions {
   std::vector<std::string> inputShapes;
   /// Leading dimension of every top of a data layer; 0: the layer's own.
   int64_t batch = 0;
+  /// With ImageSizes::Any, the net is a single data layer.
+  ImageSizes imageSizes = ImageSizes::Equal;
   /// The module is not compiled further: unsupported settings and unknown
   /// shapes are warnings instead of errors.
   bool inspectOnly = false;

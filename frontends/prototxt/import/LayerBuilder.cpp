@@ -61,6 +61,7 @@ ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
     input.setRecordDims(known->record);
   if (known && !known->mean.empty())
     input.setMeanFileDims(known->mean);
+  input.setImageSizesVary(known && known->sizesVary);
   llvm::copy(input.getValues().take_front(topCount), tops.begin());
   return input.getValues();
 }

@@ -52,6 +52,28 @@ Program &program(Manifest &m) { return *m.mutable_programs(0); }
 InputTransform &transform(Manifest &m) {
   return *program(m).mutable_data_inputs(0)->mutable_transform();
 }
+/// Adds a program that reads images of several sizes into half of "data", and
+/// their labels. Returns its buffer of images.
+Buffer &addImagesOfSeveralSizes(Manifest &m) {
+  Program &images = *m.add_programs();
+  images.set_name("images");
+  images.set_first_backward_step(0);
+  DataInput &input = *images.add_data_inputs();
+  input.set_layer("");
+  input.set_image_sizes_vary(true);
+  const int first = m.buffers_size();
+  for (const char *name : {"data", "label"}) {
+    Buffer half = buffer(m, name);
+    half.set_dims(0, 1);
+    half.set_size(half.size() / 2);
+    input.add_buffer_indices(static_cast<std::uint32_t>(m.buffers_size()));
+    *m.add_buffers() = half;
+  }
+  return *m.mutable_buffers(first);
+}
+DataInput &imagesOfSeveralSizes(Manifest &m) {
+  return *m.mutable_programs(m.programs_size() - 1)->mutable_data_inputs(0);
+}
 Parameter &weights(Manifest &m) { return *m.mutable_parameters(0); }
 
 const BrokenRule kRules[] = {
@@ -419,6 +441,41 @@ const BrokenRule kRules[] = {
        words.set_size(12);
      },
      "a random key is not a dense pair of I32"},
+    {"ImagesOfSeveralSizesInAStep",
+     [](Manifest &m) {
+       Buffer copy = addImagesOfSeveralSizes(m);
+       copy.set_offset(copy.offset() + copy.size());
+       *m.add_buffers() = copy;
+       const auto target = static_cast<std::uint32_t>(m.buffers_size() - 1);
+       addCopy(*m.mutable_programs(m.programs_size() - 1), target - 2, target);
+     },
+     "a step computes with images of several sizes"},
+    {"ImagesOfSeveralSizesWithoutRows",
+     [](Manifest &m) {
+       addImagesOfSeveralSizes(m);
+       DataInput &input = imagesOfSeveralSizes(m);
+       input.set_buffer_indices(0, input.buffer_indices(1));
+     },
+     "images of several sizes do not have four dimensions"},
+    {"ImagesOfSeveralSizesInABatch",
+     [](Manifest &m) {
+       Buffer &images = addImagesOfSeveralSizes(m);
+       images.set_dims(0, 2);
+       images.set_size(images.size() * 2);
+     },
+     "images of several sizes are not in batches of one"},
+    {"ImagesOfSeveralSizesAsIntegers",
+     [](Manifest &m) { addImagesOfSeveralSizes(m).set_type(I32); },
+     "images of several sizes are neither F32 nor F64"},
+    {"ImagesOfSeveralSizesWithGaps",
+     [](Manifest &m) { addImagesOfSeveralSizes(m).set_dims(3, 5); },
+     "images of several sizes have gaps"},
+    {"ImagesOfSeveralSizesWithTransform",
+     [](Manifest &m) {
+       addImagesOfSeveralSizes(m);
+       imagesOfSeveralSizes(m).mutable_transform()->set_scale(2);
+     },
+     "images of several sizes have a conversion"},
     {"DataInputBufferMissing",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);
@@ -598,3 +655,9 @@ INSTANTIATE_TEST_SUITE_P(Rules, PlanValidator, testing::ValuesIn(kRules),
                          });
 
 } // namespace
+
+TEST(PlanValidator, acceptsImagesOfSeveralSizes) {
+  PlanBuilder b = completePlan();
+  addImagesOfSeveralSizes(b.manifest);
+  EXPECT_NO_THROW(b.build());
+}

@@ -24,8 +24,13 @@ std::vector<DataShape> databaseShapes(DataLayerQuery &q) {
   if (path) {
     image = recordShape(q.layer, *path);
     q.result.record = image;
-    if (q.readsSeveralSizes(batch))
-      requireEqualRecords(q.layer, *path, image);
+    image = q.shapeOfImages(
+        image, batch, *path,
+        [&](bool untilOther) {
+          return recordShapes(q.layer, *path, untilOther);
+        },
+        "set crop_size in transform_param, store images of one size (brew-data "
+        "imageset --resize_height N --resize_width N)");
     q.checkMean(image, false, *path);
     if (crop > image[1] || crop > image[2])
       throw badInput("crop_size " + std::to_string(crop) +

@@ -46,10 +46,14 @@ std::vector<DataShape> imageShapes(DataLayerQuery &q) {
       recordFirstImage(q, crop);
   } else if (auto list =
                  q.findSource(settings.source(), "list of images", "N,C,H,W")) {
-    image = listedImageShape(q.layer, *list, q.folders);
+    image = q.shapeOfImages(
+        listedImageShape(q.layer, *list, q.folders), batch, *list,
+        [&](bool untilOther) {
+          return listedImageShapes(q.layer, *list, q.folders, untilOther);
+        },
+        "set new_height and new_width in image_data_param, or crop_size in "
+        "transform_param");
     sourceName = *list;
-    if (q.readsSeveralSizes(batch))
-      requireEqualImages(q.layer, *list, q.folders, image);
   } else {
     image = q.imageIn(*explicitTop);
     sourceName = "--input-shape";

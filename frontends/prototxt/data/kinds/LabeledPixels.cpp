@@ -39,7 +39,12 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
              settings.new_width()};
   } else if (const auto list =
                  q.findSource(settings.source(), "list of images", "N,C,H,W")) {
-    image = firstImageShape(q, *list);
+    image = q.shapeOfImages(
+        firstImageShape(q, *list), batch, *list,
+        [&](bool untilOther) {
+          return pairedImageShapes(q.layer, *list, q.folders, untilOther);
+        },
+        "set new_height and new_width in dense_image_data_param");
     sourceName = *list;
   } else {
     image = q.imageIn(*explicitTop);

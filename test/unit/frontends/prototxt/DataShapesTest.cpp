@@ -244,6 +244,48 @@ TEST_F(DatabaseSource, checksMeans) {
             std::string::npos);
 }
 
+TEST_F(DatabaseSource, readsRecordsOfSeveralSizes) {
+  auto writer =
+      formats::DbWriter::create(folder.path("sizes"), formats::DbBackend::Lmdb);
+  writer->put("0", formats::encodeDatum(3, 4, 6, std::string(72, 'x'), 5));
+  writer->put("1", "damaged");
+  writer->put("2", formats::encodeDatum(3, 5, 2, std::string(30, 'x'), 5));
+  writer->put("3", formats::encodeDatum(1, 5, 2, std::string(10, 'x'), 5));
+  writer->finish();
+  auto layer = [&](int batch, const std::string &transform = "") {
+    auto result = dataLayer(transform, "sizes");
+    result.mutable_data_param()->set_batch_size(batch);
+    return result;
+  };
+  prototxt::DataShapeOptions options;
+  const auto [status, text] = errorOf([&] { inferShapes(layer(1)); });
+  EXPECT_EQ(status, ExitStatus::ShapesVary);
+  EXPECT_NE(text.find("'0' is 3x4x6, '2' is 3x5x2; a plan computes one size"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(inferShapes(layer(2))[0],
+            (prototxt::DataShape{2, 3, 4, 6})); // not checked
+  EXPECT_EQ(inferShapes(layer(1, "crop_size: 2"))[0],
+            (prototxt::DataShape{1, 3, 2, 2}));
+  options.imageSizes = prototxt::ImageSizes::First;
+  EXPECT_EQ(inferShapes(layer(1), options)[0],
+            (prototxt::DataShape{1, 3, 4, 6}));
+  options.imageSizes = prototxt::ImageSizes::Any;
+  EXPECT_EQ(inferShapes(layer(1), options), (Shapes{{1, 3, 5, 6}, {1}}));
+  EXPECT_NE(errorOf([&] {
+              inferShapes(layer(1, "mean_file: 'absent'"), options);
+            }).second.find("mean_file fits only one size"),
+            std::string::npos);
+  auto vary = [&](caffe::LayerParameter of) {
+    return prototxt::inferDataShapes(of, {folder.path("")}, options).sizesVary;
+  };
+  EXPECT_TRUE(vary(layer(1)));
+  EXPECT_FALSE(vary(layer(2)));
+  auto equal = dataLayer();
+  equal.mutable_data_param()->set_batch_size(1);
+  EXPECT_FALSE(vary(equal));
+}
+
 TEST_F(DatabaseSource, refusesDatabaseOfAnotherBackend) {
   auto layer = dataLayer();
   layer.mutable_data_param()->set_backend(caffe::DataParameter::LEVELDB);

@@ -2,6 +2,7 @@
 #include "ImageFolder.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 using namespace brew;
@@ -181,4 +182,50 @@ TEST_F(ImageSourceTest, PrependsRootFolderToNames) {
   auto source = open("root_folder: 'im'", {1, 3, 4, 5});
   read(*source);
   EXPECT_EQ(labels, Labels{4});
+}
+
+TEST_F(ImageSourceTest, ReadsImagesOfSeveralSizes) {
+  const std::vector<std::array<int, 2>> sizes = {{4, 5}, {2, 6}, {3, 3}};
+  std::string lines;
+  for (int n = 0; n < 3; ++n) {
+    const std::string name = std::to_string(n) + ".png";
+    writeImage(name, n, sizes[n][0], sizes[n][1]);
+    lines += name + " " + std::to_string(n) + "\n";
+  }
+  test::writeBytes(folder / "list.txt", lines);
+  for (const plan::DataType type : {plan::F32, plan::F64}) {
+    DataLayerInfo layer =
+        info("ImageData", "image_data_param { source: 'list.txt' }",
+             {1, 3, 4, 6}, /*testPhase=*/false, /*threads=*/3);
+    layer.imageSizesVary = true;
+    data.set_type(type);
+    std::vector<double> memory(3 * 4 * 6);
+    auto source = imageSource.open(layer);
+    for (int n : {0, 1, 2, 0}) {
+      float label = -1;
+      source->read({reinterpret_cast<std::byte *>(memory.data()),
+                    reinterpret_cast<std::byte *>(&label)});
+      const auto [height, width] = sizes[n];
+      EXPECT_EQ(source->shapes(), (BatchShapes{{1, 3, height, width}, {1}}));
+      EXPECT_EQ(label, n);
+      std::size_t index = 0;
+      for (int c = 0; c < 3; ++c)
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x, ++index)
+            EXPECT_EQ(type == plan::F64
+                          ? memory[index]
+                          : reinterpret_cast<float *>(memory.data())[index],
+                      pixel(n, c, y, x));
+    }
+    writeImage("1.png", 1, 5, 2);
+    test::expectError(
+        ExitStatus::BadInput,
+        "1.png is an image of 3 x 5 x 2, but the images had at "
+        "most 3 x 4 x 6 when the plan was built",
+        [&] {
+          source->read({reinterpret_cast<std::byte *>(memory.data()), nullptr});
+        });
+    writeImage("1.png", 1, 2, 6);
+  }
+  EXPECT_TRUE(open("", {1, 3, 4, 5})->shapes().empty());
 }

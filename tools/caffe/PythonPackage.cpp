@@ -1,5 +1,5 @@
-//===- PythonLayers.cpp - Nets with layers in Python ----------------------===//
-#include "tools/caffe/PythonLayers.h"
+//===- PythonPackage.cpp - Nets that run in Python ------------------------===//
+#include "tools/caffe/PythonPackage.h"
 
 #include "support/Error.h"
 #include "tools/caffe/FlagTable.h"
@@ -26,7 +26,7 @@ del sys.path[0]
 try:
     from caffe.__main__ import main
 except ImportError as error:
-    sys.exit("caffe: error: %s has layers of type Python, which run in Python's package caffe, but %s "
+    sys.exit("caffe: error: %s in Python's package caffe, but %s "
              "cannot import it: %s. Set PYTHONPATH, install what is missing, or run `python3 -m caffe %s` with "
              "another Python" % (sys.argv[1], sys.executable, error, " ".join(sys.argv[2:])))
 sys.exit(main(sys.argv[2:]))
@@ -83,16 +83,15 @@ std::string fileWithPythonLayer(const std::string &prototxt) {
   return "";
 }
 
-void execPythonPackage(const CommandLine &line, const std::string &file) {
+void execPythonPackage(const CommandLine &line, const std::string &reason) {
   const std::string python = tools::findInPath("python3");
   if (python.empty())
-    throw unavailable(file +
-                      " has layers of type Python, which run in "
-                      "Python's package caffe, but $PATH has no "
-                      "python3; install it, or run `python -m caffe " +
+    throw unavailable(reason +
+                      " in Python's package caffe, but $PATH has no python3; "
+                      "install it, or run `python -m caffe " +
                       line.action + "` with another Python");
   extendPythonPath();
-  std::vector<std::string> command = {python, "-c", kProgram, file,
+  std::vector<std::string> command = {python, "-c", kProgram, reason,
                                       line.action};
   for (const auto &[name, value] : line.flags)
     if (findFlag(name)->owner == FlagOwner::Caffe)
