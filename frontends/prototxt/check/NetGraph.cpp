@@ -4,6 +4,7 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/check/MemoryLossInputs.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/upgrade/MyCaffe.h"
 #include "support/NumberText.h"
 #include "support/Suggest.h"
@@ -35,7 +36,6 @@ private:
     return diagnostics.error(locations.where(layer, field, index),
                              layerPrefix(layer) + text);
   }
-  void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
   void connectBottoms(GraphLayer &entry);
   void reportMissing(const caffe::LayerParameter &layer, int bottom);
   void addTops(GraphLayer &entry);
@@ -71,7 +71,8 @@ void NetGraphBuilder::run() {
     const LayerKind *kind = hostTypes.count(layer->type())
                                 ? &declaredHostKind()
                                 : findLayerKind(layer->type());
-    checkType(*layer, kind);
+    if (!kind)
+      reportUnknownType(*layer, locations, diagnostics);
     graph.layers.push_back({layer, kind, {}, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
     connectBottoms(entry);
@@ -93,14 +94,6 @@ void NetGraphBuilder::run() {
   checkInPlace();
   warnOfProbabilities(graph, locations, diagnostics);
   collectOutputs();
-}
-
-void NetGraphBuilder::checkType(const caffe::LayerParameter &layer,
-                                const LayerKind *kind) {
-  const LayerText prefix(layer.name(), "");
-  if (!kind)
-    diagnostics.error(locations.whereValue(layer, "type"),
-                      prefix + unknownTypeText(layer.type()));
 }
 
 void NetGraphBuilder::connectBottoms(GraphLayer &entry) {

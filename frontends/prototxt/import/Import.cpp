@@ -5,6 +5,7 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "frontends/prototxt/check/Programs.h"
 #include "frontends/prototxt/deploy/DeployNet.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/import/ModuleBuilder.h"
 #include "support/Error.h"
 
@@ -358,7 +359,9 @@ void Importer::build() {
 
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics) {
-  return Importer(context, source, options, diagnostics).run();
+  ImportedNet net = Importer(context, source, options, diagnostics).run();
+  mergeUnknownTypes(diagnostics);
+  return net;
 }
 
 } // namespace brew::prototxt
