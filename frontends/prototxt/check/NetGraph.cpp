@@ -25,7 +25,8 @@ public:
                   bool withSettings, NetGraph &graph)
       : net(net), locations(net.source->locations()), diagnostics(diagnostics),
         forCompilation(forCompilation), hostTypes(hostTypes),
-        paramCounts(paramCounts), withSettings(withSettings), graph(graph) {}
+        paramCounts(paramCounts), withSettings(withSettings),
+        isTrained(net.state.phase() == caffe::TRAIN), graph(graph) {}
 
   void run();
 
@@ -56,6 +57,8 @@ private:
   const std::set<std::string> &hostTypes;
   const std::map<std::string, int> &paramCounts;
   const bool withSettings;
+  /// Whether settings of the training are worth a warning.
+  const bool isTrained;
   NetGraph &graph;
 
   std::map<std::string, int> latestVersion; ///< blob name to its last version
@@ -211,13 +214,14 @@ void NetGraphBuilder::addParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> &blobs = entry.paramBlobs;
   const int count = static_cast<int>(blobs.size());
-  if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net()))
-    diagnostics.warning(locations.where(layer, "param", count),
-                        layerPrefix(layer) +
-                            "this param has no effect: with bias_term: false "
-                            "there is no bias (MyCaffe passes over it; Caffe "
-                            "fails)");
-  else if (layer.param_size() > count)
+  if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net())) {
+    if (isTrained)
+      diagnostics.warning(locations.where(layer, "param", count),
+                          layerPrefix(layer) +
+                              "this param has no effect: with bias_term: false "
+                              "there is no bias (MyCaffe passes over it; Caffe "
+                              "fails)");
+  } else if (layer.param_size() > count)
     error(layer, "param", count,
           "param is given " + countWithNoun(layer.param_size(), "time") +
               ", but the layer has " + countWithNoun(count, "parameter"));
@@ -281,7 +285,7 @@ void NetGraphBuilder::setMultipliers(const caffe::LayerParameter &layer,
     // The decay of a statistic does not matter, because it is not learned.
     const bool isRelevant =
         !blob.isStatistic || std::string(field) == "lr_mult";
-    if (isRelevant && reflection->HasField(spec, descriptor) &&
+    if (isTrained && isRelevant && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
       diagnostics.warning(locations.where(layer.param(index), field),
                           layerPrefix(layer) + field +
