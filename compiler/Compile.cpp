@@ -23,6 +23,7 @@ void Compilation::importNet() {
   prototxt::Diagnostics diagnostics;
   prototxt::ImportOptions import = options.import;
   import.inspectOnly = stopsAfter(Emit::Import);
+  import.hasWeights = !options.weights.empty();
   imported = prototxt::importText(context, source, import, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())

@@ -2,6 +2,7 @@
 #include "compiler/Compile.h"
 
 #include "frontends/prototxt/check/NetSetup.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,7 @@ void describe(const std::string &encoded, const std::string &name,
                                       options.import.hostTypes,
                                       paramCountsOf(net, options),
                                       /*withSettings=*/false);
+  prototxt::mergeUnknownTypes(diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
     throw DiagnosedError{diagnostics.exitStatus()};

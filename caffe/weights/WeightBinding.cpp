@@ -56,7 +56,8 @@ std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest) {
     if (layer->blobs.size() <= index)
       layer->blobs.resize(index + 1, LayerBlob{nullptr, {}, false, {}});
     layer->blobs[index] = {&parameter, std::move(dims), sharer,
-                           parameter.buffer_index()};
+                           parameter.buffer_index(),
+                           parameter.any_file_shape()};
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
     addBlob(parameter.layer(), parameter.index(), parameter,
@@ -124,10 +125,10 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
     const LayerBlob &blob = netLayer.blobs[i];
     if (!blob.buffer || !fileBlobs[i])
       continue; // the net does not use this blob, or keeps its value
-    const bool matches =
-        compareCounts ? static_cast<std::int64_t>(fileBlobs[i]->size()) ==
-                            product(blob.dims)
-                      : fits(*fileBlobs[i], blob.dims);
+    const bool matches = compareCounts || blob.anyShape
+                             ? static_cast<std::int64_t>(
+                                   fileBlobs[i]->size()) == product(blob.dims)
+                             : fits(*fileBlobs[i], blob.dims);
     if (!matches)
       problems.push_back("layer '" + name + "' blob " + std::to_string(i) +
                          " is " + formats::dimsText(fileBlobs[i]->dims) +

@@ -30,6 +30,8 @@ struct LayerBlob {
   /// The number of the buffer, or of the caller's array, with the values;
   /// nullopt: the layer has no such parameter.
   std::optional<std::uint32_t> buffer;
+  /// A file needs only the same element count, in any shape.
+  bool anyShape = false;
 };
 
 /// A layer of a net, with its blobs as weight files store them, by index.

@@ -159,6 +159,8 @@ void ManifestBuilder::addParameters() {
           plan::stateOffset(slot, slotSize, param.getOffset()), type, -1));
     for (int64_t dim : param.getFileDims())
       entry->add_file_dims(dim);
+    if (param.getAnyFileShape())
+      entry->set_any_file_shape(true);
     auto filler = param.getFiller();
     entry->set_filler(filler ? filler->getFiller().SerializeAsString() : "");
     entry->set_lr_mult(param.getLrMult().convertToFloat());

@@ -53,7 +53,8 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
     The parameter is blob `index` of `layer`. `layer_type` is that layer's Caffe type, which
     weight files record. `sharers` lists the other layers that use the parameter,
     `shared_name` is the name under which they share it (ParamSpec.name), `permissive` its
-    share mode.
+    share mode. With `any_file_shape`, weight files may contain as many elements in another
+    shape (DeepLab's `strict_dim: false`).
 
     A parameter whose `lr_mult` is 0 has no gradient. A parameter without `filler` is
     initialised by Caffe's default filler, or by the programs that store it.
@@ -71,7 +72,7 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
     DefaultValuedAttr<F32Attr, "1.0f">:$lr_mult,
     DefaultValuedAttr<F32Attr, "1.0f">:$decay_mult,
     OptionalAttr<StrAttr>:$shared_name, OptionalAttr<Plan_SharerArrayAttr>:$sharers,
-    UnitAttr:$permissive,
+    UnitAttr:$permissive, UnitAttr:$any_file_shape,
     DefaultValuedStrAttr<StrAttr, "">:$layer_type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }

@@ -13,12 +13,17 @@
 // A count of rank r > 0 counts along dimension r; the r dimensions before it,
 // and the dimensions of the count itself, have extent 1 (DetectionOutput).
 //
+// A view of such a blob, as Flatten makes it, may divide its items into several
+// items each, or move them to another dimension. Its count is a multiple of the
+// original one, and its padding repeats all parts of the last original item.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
 
 #include <optional>
+#include <tuple>
 
 namespace brew::dialects {
 
@@ -51,8 +56,22 @@ public:
   mlir::LogicalResult
   propagate(mlir::Operation *layer,
             std::optional<mlir::ValueRange> bottoms = std::nullopt);
-  /// Does the same for an elementwise layer with broadcast operands.
+  /// Does the same for an elementwise layer with broadcast operands, for a
+  /// count along any dimension.
   mlir::LogicalResult propagateElementwise(ScalarBodyInterface layer);
+
+  /// Sets the count of the top of a layer that shows the elements of its only
+  /// bottom in another shape. `shapeOf` returns the top's shape for a shape of
+  /// the bottom, or failure if there is none. Emits an error if a dimension of
+  /// the top is not known for every number of items.
+  mlir::LogicalResult
+  propagateView(mlir::Operation *layer,
+                llvm::function_ref<mlir::FailureOr<llvm::SmallVector<int64_t>>(
+                    llvm::ArrayRef<int64_t>)>
+                    shapeOf);
+  /// Moves the valid items of a concatenation along their own dimension to its
+  /// start, and sets its count. The top's name moves to the result.
+  mlir::LogicalResult packConcatenated(mlir::Operation *layer, int64_t axis);
 
   /// Replaces the operand by one whose padding items are `fill`.
   void maskPadding(mlir::OpOperand &bottom, mlir::Value count, double fill = 0);
@@ -74,7 +93,14 @@ public:
                              const llvm::Twine &why) const;
 
 private:
+  /// Emits an error that two bottoms have different item counts.
+  mlir::LogicalResult rejectDifferentCounts(mlir::Operation *layer,
+                                            mlir::Value first,
+                                            mlir::Value second) const;
+
   llvm::DenseMap<mlir::Value, mlir::Value> counts, bySelector;
+  /// The products of a count with a number, along a dimension.
+  llvm::DenseMap<std::tuple<mlir::Value, int64_t, int64_t>, mlir::Value> scaled;
 };
 
 /// Builds, in a nest's body, whether `item` is one of the first `count` items.

@@ -294,7 +294,7 @@ def Plan_ParamOp : Plan_Op<"param", [Symbol]> {
     OptionalAttr<Plan_FillerAttr>:$filler,
     F32Attr:$lr_mult, F32Attr:$decay_mult, OptionalAttr<StrAttr>:$shared_name,
     OptionalAttr<Plan_SharerArrayAttr>:$sharers,
-    StrAttr:$layer_type, I64Attr:$state_slots);
+    StrAttr:$layer_type, I64Attr:$state_slots, UnitAttr:$any_file_shape);
   let assemblyFormat = "$sym_name `[` $offset `]` `:` $type attr-dict";
 }
 

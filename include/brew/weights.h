@@ -86,7 +86,8 @@ BREW_API brew_status brew_weights_add_blob(brew_weights *weights,
 
 /* Copies the weights `from` a file `to` the arrays of a net, by layer name.
  * Ignores layers that only one of them has. Shapes must be equal; a legacy
- * four-dimensional shape with the same number of values fits as well. Converts
+ * four-dimensional shape with the same number of values fits as well, and so
+ * does every shape if the layer has strict_dim: false (DeepLab). Converts
  * between the BatchNorm blobs of NVIDIA's Caffe (five) and Caffe (three) where
  * that is lossless. Returns BREW_BAD_INPUT and changes nothing if blobs do not
  * fit; the message of `to` lists them. `source` names `from` in messages. */

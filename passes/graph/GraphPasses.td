@@ -70,8 +70,9 @@ def TrackItemCounts : Pass<"brew-track-item-counts", "::brew::dialects::ProgramO
   let description = [{
     A blob with a dynamic number of items has a static shape with room for the maximal
     number, and an i32 count (dialects/Brew/ItemCounts.h). Inserts `brew.mask_items` and
-    `brew.average_items` around layers that combine items; a layer that does not support
-    such a bottom is an error. Pins the count of every output and pinned blob.
+    `brew.average_items` around layers that combine items, `brew.scale_item_count` for views,
+    and `brew.pack_items` after concatenations of items; a layer that does not support such a
+    bottom is an error. Pins the count of every output and pinned blob.
 
     Input, where `brew.filter` returns the items of %y and their count:
 

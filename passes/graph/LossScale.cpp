@@ -29,7 +29,7 @@ static FlatSymbolRefAttr getOrCreateState(OpBuilder &b, Location loc,
         TypeAttr::get(RankedTensorType::get({}, b.getF32Type())),
         b.getStringAttr(kLayer), b.getI64IntegerAttr(0), DenseI64ArrayAttr(),
         brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
-        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
+        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(), UnitAttr(),
         b.getStringAttr(""));
     param->setAttr(brew::passes::kPersistentAttr, b.getUnitAttr());
   }

@@ -142,7 +142,7 @@ struct UnrollRecurrent
         TypeAttr::get(type), op->getAttrOfType<StringAttr>("layer"),
         b.getI64IntegerAttr(number), DenseI64ArrayAttr(),
         brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
-        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
+        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(), UnitAttr(),
         b.getStringAttr(""));
     param->setAttr(brew::passes::kPersistentAttr, b.getUnitAttr());
     return ParamValueOp::create(b, op->getLoc(), type,

@@ -51,7 +51,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
           param.getSharedNameAttr(), param.getSharersAttr(),
           param.getLayerType(),
           // Caffe allocates history for every learnable parameter.
-          offsets.slots);
+          offsets.slots, param.getAnyFileShape());
     }
     if (!persistent.empty())
       module->setAttr(brew::passes::kPersistentAttr,

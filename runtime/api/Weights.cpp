@@ -15,6 +15,7 @@ struct brew_weights {
   formats::Weights weights; ///< layers without blobs if of a net
   bool isOfNet = false;
   std::vector<std::vector<SnapshotBlob>> blobs; ///< of the layers of a net
+  std::vector<bool> anyShape; ///< of the layers of a net: see caffe::LayerBlob
 
   /// Throws Error (2) for the weights of a file.
   void requireNet() const {
@@ -52,7 +53,8 @@ std::vector<caffe::LayerBlobs> targetsOf(const brew_weights &net) {
     caffe::LayerBlobs &target =
         result.emplace_back(caffe::LayerBlobs{layer.name, layer.type, {}});
     for (const SnapshotBlob &blob : net.blobs[i])
-      target.blobs.push_back({nullptr, blob.dims, blob.isShared, number++});
+      target.blobs.push_back(
+          {nullptr, blob.dims, blob.isShared, number++, net.anyShape[i]});
   }
   return result;
 }
@@ -165,6 +167,7 @@ brew_status brew_weights_add_layer(brew_weights *weights, const void *layer,
     formats::WeightLayer added{message.name(), message.type(), {}, {}, {}};
     added.encoded.assign(static_cast<const char *>(layer), size);
     weights->blobs.emplace_back();
+    weights->anyShape.push_back(!message.strict_dim());
     weights->weights.layers.push_back(std::move(added));
   });
 }

@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/check/LayerChecker.h"
 
+#include "frontends/prototxt/text/FieldHints.h"
 #include "frontends/prototxt/upgrade/ForkFields.h"
 #include "support/Suggest.h"
 
@@ -40,21 +41,14 @@ void LayerChecker::unsupported(const Message &block, const std::string &field,
 /// misspelt.
 bool LayerChecker::isMisspelt(const Message &block,
                               const std::string &field) const {
-  auto nearest = [](const google::protobuf::Descriptor &type,
-                    const std::string &name) {
-    std::vector<std::string> names;
-    for (int i = 0; i < type.field_count(); ++i)
-      names.push_back(type.field(i)->name());
-    return type.FindFieldByName(nearestName(name, names));
-  };
   for (const std::string &name : locations.unknownFields(block))
-    if (const auto *meant = nearest(*block.GetDescriptor(), name))
+    if (const auto *meant = meantField(*block.GetDescriptor(), name))
       if (meant->name() == field)
         return true;
   for (const std::string &name : locations.unknownFields(layer)) {
     if (name == field)
       return true;
-    const auto *meant = nearest(*layer.GetDescriptor(), name);
+    const auto *meant = meantField(*layer.GetDescriptor(), name);
     if (meant && meant->message_type() == block.GetDescriptor() &&
         !locations.find(layer, meant->name()))
       return true;
@@ -142,9 +136,9 @@ void LayerChecker::filler(const caffe::FillerParameter &filler) {
       "constant", "uniform", "gaussian", "positive_unitball",
       "xavier",   "msra",    "bilinear"};
   const std::string &type = filler.type();
-  if (const char *fork = forkOwningFiller(type))
+  if (const std::string forks = forksWithFiller(type); !forks.empty())
     unsupported(filler, "type",
-                "filler type '" + type + "' belongs to " + fork +
+                "filler type '" + type + "' belongs to " + forks +
                     " and is not supported yet");
   else if (std::find(knownTypes.begin(), knownTypes.end(), type) ==
            knownTypes.end())

@@ -187,12 +187,9 @@ const LayerKind &declaredHostKind();
 std::vector<ParamBlob> paramsOf(const LayerKind &kind,
                                 const caffe::LayerParameter &layer);
 
-/// Returns the known type that an unknown one is probably a misspelling of, or
-/// null. Types of Caffe's forks are not misspellings.
-const LayerKind *suggestedLayerKind(const std::string &type);
-
-/// Returns the text of a diagnostic about an unknown type. It names the fork of
-/// Caffe that has the type, or the nearest known type.
-std::string unknownTypeText(const std::string &type);
+/// Returns the text of a diagnostic about an unknown type, which `layerCount`
+/// layers have. It names the forks of Caffe that have the type, or the known
+/// type that it is probably a misspelling of.
+std::string unknownTypeText(const std::string &type, size_t layerCount = 1);
 
 } // namespace brew::prototxt

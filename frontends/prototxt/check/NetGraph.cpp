@@ -4,6 +4,7 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/check/MemoryLossInputs.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/upgrade/MyCaffe.h"
 #include "support/NumberText.h"
 #include "support/Suggest.h"
@@ -24,7 +25,8 @@ public:
                   bool withSettings, NetGraph &graph)
       : net(net), locations(net.source->locations()), diagnostics(diagnostics),
         forCompilation(forCompilation), hostTypes(hostTypes),
-        paramCounts(paramCounts), withSettings(withSettings), graph(graph) {}
+        paramCounts(paramCounts), withSettings(withSettings),
+        isTrained(net.state.phase() == caffe::TRAIN), graph(graph) {}
 
   void run();
 
@@ -35,7 +37,6 @@ private:
     return diagnostics.error(locations.where(layer, field, index),
                              layerPrefix(layer) + text);
   }
-  void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
   void connectBottoms(GraphLayer &entry);
   void reportMissing(const caffe::LayerParameter &layer, int bottom);
   void addTops(GraphLayer &entry);
@@ -56,6 +57,8 @@ private:
   const std::set<std::string> &hostTypes;
   const std::map<std::string, int> &paramCounts;
   const bool withSettings;
+  /// Whether settings of the training are worth a warning.
+  const bool isTrained;
   NetGraph &graph;
 
   std::map<std::string, int> latestVersion; ///< blob name to its last version
@@ -71,7 +74,8 @@ void NetGraphBuilder::run() {
     const LayerKind *kind = hostTypes.count(layer->type())
                                 ? &declaredHostKind()
                                 : findLayerKind(layer->type());
-    checkType(*layer, kind);
+    if (!kind)
+      reportUnknownType(*layer, locations, diagnostics);
     graph.layers.push_back({layer, kind, {}, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
     connectBottoms(entry);
@@ -93,14 +97,6 @@ void NetGraphBuilder::run() {
   checkInPlace();
   warnOfProbabilities(graph, locations, diagnostics);
   collectOutputs();
-}
-
-void NetGraphBuilder::checkType(const caffe::LayerParameter &layer,
-                                const LayerKind *kind) {
-  const LayerText prefix(layer.name(), "");
-  if (!kind)
-    diagnostics.error(locations.whereValue(layer, "type"),
-                      prefix + unknownTypeText(layer.type()));
 }
 
 void NetGraphBuilder::connectBottoms(GraphLayer &entry) {
@@ -218,13 +214,14 @@ void NetGraphBuilder::addParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> &blobs = entry.paramBlobs;
   const int count = static_cast<int>(blobs.size());
-  if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net()))
-    diagnostics.warning(locations.where(layer, "param", count),
-                        layerPrefix(layer) +
-                            "this param has no effect: with bias_term: false "
-                            "there is no bias (MyCaffe passes over it; Caffe "
-                            "fails)");
-  else if (layer.param_size() > count)
+  if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net())) {
+    if (isTrained)
+      diagnostics.warning(locations.where(layer, "param", count),
+                          layerPrefix(layer) +
+                              "this param has no effect: with bias_term: false "
+                              "there is no bias (MyCaffe passes over it; Caffe "
+                              "fails)");
+  } else if (layer.param_size() > count)
     error(layer, "param", count,
           "param is given " + countWithNoun(layer.param_size(), "time") +
               ", but the layer has " + countWithNoun(count, "parameter"));
@@ -288,7 +285,7 @@ void NetGraphBuilder::setMultipliers(const caffe::LayerParameter &layer,
     // The decay of a statistic does not matter, because it is not learned.
     const bool isRelevant =
         !blob.isStatistic || std::string(field) == "lr_mult";
-    if (isRelevant && reflection->HasField(spec, descriptor) &&
+    if (isTrained && isRelevant && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
       diagnostics.warning(locations.where(layer.param(index), field),
                           layerPrefix(layer) + field +

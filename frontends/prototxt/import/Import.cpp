@@ -2,8 +2,10 @@
 
 #include "frontends/prototxt/import/Import.h"
 
+#include "caffe/DataLayerKinds.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "frontends/prototxt/check/Programs.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/deploy/DeployNet.h"
 #include "frontends/prototxt/import/ModuleBuilder.h"
 #include "support/Error.h"
@@ -43,6 +45,14 @@ std::string absolutePath(const std::string &folder) {
 bool hasData(const FilteredNet &net) {
   return llvm::any_of(net.layers, [](const caffe::LayerParameter *layer) {
     return layer->bottom_size() == 0 && layer->top_size() > 0;
+  });
+}
+
+/// Returns whether a layer reads data that change from run to run.
+bool readsData(const FilteredNet &net) {
+  return llvm::any_of(net.layers, [](const caffe::LayerParameter *layer) {
+    const caffe::DataLayerKind *kind = caffe::findDataLayerKind(layer->type());
+    return kind && kind->isRefilled;
   });
 }
 
@@ -246,10 +256,15 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   solver.set_debug_info(net->net().debug_info());
   solver.set_snapshot_prefix(
       std::filesystem::path(path).replace_extension().string());
-  diagnostics.warning({net->file(), 1, 1},
-                      "no solver is given, so training is by SGD with base_lr "
-                      "0.01, lr_policy \"fixed\" and momentum 0; compile the "
-                      "solver instead, or give one with --solver");
+  Diagnostic &warning = diagnostics.warning(
+      {net->file(), 1, 1},
+      "no solver is given, so training is by SGD with base_lr "
+      "0.01, lr_policy \"fixed\" and momentum 0; compile the "
+      "solver instead, or give one with --solver");
+  if (options.hasWeights && !readsData(train))
+    warning.note({net->file(), 1, 1},
+                 "the net reads no data; for inference with the weights, "
+                 "compile it with --phase test");
   result.solver = solver;
   result.solverFolder = absolutePath(source.folder);
   programs.push_back({dialects::ProgramRole::ForwardBackward, 0,
@@ -364,7 +379,9 @@ void Importer::build() {
 
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics) {
-  return Importer(context, source, options, diagnostics).run();
+  ImportedNet net = Importer(context, source, options, diagnostics).run();
+  mergeUnknownTypes(diagnostics);
+  return net;
 }
 
 } // namespace brew::prototxt

@@ -44,6 +44,8 @@ struct ImportOptions {
   std::vector<std::string> stages;
   /// Solver for a net file; empty for the default solver.
   std::string solverFile;
+  /// Weights for the plan are given. Only affects diagnostics.
+  bool hasWeights = false;
   /// Only check the solver: no net is opened and no module built.
   bool solverOnly = false;
   /// Layer types that the host program computes.

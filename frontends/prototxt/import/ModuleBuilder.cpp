@@ -74,6 +74,7 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     if (!sharers.empty())
       op.setSharersAttr(b.getArrayAttr(sharers));
     op.setPermissive(param.permissive);
+    op.setAnyFileShape(!param.layer->strict_dim());
   }
   return names;
 }

@@ -1,10 +1,14 @@
 //===- Detection.cpp - Layers of detection nets ---------------------------===//
 //
-// Layers of the forks for Fast and Faster R-CNN, R-FCN and SSD.
+// Layers of the forks for Fast and Faster R-CNN, R-FCN, SSD and FaceBoxes, and
+// of Intel's fork for OpenVINO.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
+
+#include <cmath>
+#include <initializer_list>
 
 namespace brew::prototxt {
 
@@ -32,23 +36,79 @@ void checkPsRoiPooling(LayerChecker &c) {
 // PriorBox
 //===----------------------------------------------------------------------===//
 
+/// Reports every value of a repeated float field that is not positive, or too
+/// large for a size in pixels.
+void checkPositive(LayerChecker &c, const std::string &field) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  const auto *descriptor = settings.GetDescriptor()->FindFieldByName(field);
+  const auto *reflection = settings.GetReflection();
+  for (int i = 0; i < reflection->FieldSize(settings, descriptor); ++i) {
+    const float value = reflection->GetRepeatedFloat(settings, descriptor, i);
+    if (!(value > 0))
+      c.error(settings, field, field + " must be positive", i);
+    else if (value > kMaxWindowSetting)
+      c.error(settings, field, field + " is too large", i);
+  }
+}
+
+/// Checks that `field` has one value for each of `reference`.
+bool checkOneForEach(LayerChecker &c, const std::string &field, int count,
+                     const std::string &reference, int referenceCount) {
+  if (count == referenceCount)
+    return true;
+  c.error(c.layer.prior_box_param(), field,
+          field + " is given " + std::to_string(count) + " times and " +
+              reference + " " + std::to_string(referenceCount) +
+              " times; it takes one for each");
+  return false;
+}
+
+/// Warns of fields that the layer type ignores.
+void warnOfUnused(LayerChecker &c, std::initializer_list<const char *> fields,
+                  const std::string &owner) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  for (const char *field : fields)
+    if (settings.GetReflection()->FieldSize(
+            settings, settings.GetDescriptor()->FindFieldByName(field)) > 0)
+      c.warn(settings, field,
+             std::string(field) + " has no effect: it belongs to " + owner);
+}
+
+/// Checks the boxes of forks for FaceBoxes.
+void checkDenseBoxes(LayerChecker &c) {
+  // Maximum number of boxes along a side of the grid.
+  constexpr float kMaxDensity = 32;
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  checkPositive(c, "fixed_size");
+  checkPositive(c, "fixed_ratio");
+  for (int i = 0; i < settings.density_size(); ++i) {
+    const float density = settings.density(i);
+    if (!(density >= 1 && density <= kMaxDensity) ||
+        density != std::floor(density))
+      c.error(settings, "density",
+              "density must be a whole number from 1 to 32", i);
+  }
+  checkOneForEach(c, "density", settings.density_size(), "fixed_size",
+                  settings.fixed_size_size());
+  if (settings.fixed_ratio_size() && settings.aspect_ratio_size())
+    c.error(settings, "fixed_ratio",
+            "give either fixed_ratio or aspect_ratio, not both");
+  else if (settings.fixed_ratio_size() && !settings.fixed_size_size())
+    c.warn(settings, "fixed_ratio",
+           "fixed_ratio has no effect without fixed_size");
+}
+
 void checkBoxSizes(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
-  if (settings.min_size_size() == 0)
+  if (settings.min_size_size() == 0 && settings.fixed_size_size() == 0)
     c.reportMissing(settings, "min_size");
-  for (int i = 0; i < settings.min_size_size(); ++i)
-    if (!(settings.min_size(i) > 0))
-      c.error(settings, "min_size", "min_size must be positive", i);
+  checkPositive(c, "min_size");
+  checkDenseBoxes(c);
   if (settings.max_size_size() == 0)
     return;
-  if (settings.max_size_size() != settings.min_size_size()) {
-    c.error(settings, "max_size",
-            "max_size is given " + std::to_string(settings.max_size_size()) +
-                " times and min_size " +
-                std::to_string(settings.min_size_size()) +
-                " times; it takes one for each");
+  if (!checkOneForEach(c, "max_size", settings.max_size_size(), "min_size",
+                       settings.min_size_size()))
     return;
-  }
   for (int i = 0; i < settings.max_size_size(); ++i)
     if (!(settings.max_size(i) > settings.min_size(i)))
       c.error(settings, "max_size", "max_size must be above its min_size", i);
@@ -70,19 +130,14 @@ void checkHeightAndWidth(LayerChecker &c, const std::string &prefix,
                 sides[hasHeight ? 1 : 0]);
 }
 
-void checkPriorBox(LayerChecker &c) {
+/// Checks the settings that PriorBox and PriorBoxClustered share.
+void checkBoxPlaces(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
-  checkBoxSizes(c);
-  for (int i = 0; i < settings.aspect_ratio_size(); ++i)
-    if (!(settings.aspect_ratio(i) > 0))
-      c.error(settings, "aspect_ratio", "aspect_ratio must be positive", i);
   if (settings.variance_size() > 1 && settings.variance_size() != 4)
     c.error(settings, "variance",
             "variance is given " + std::to_string(settings.variance_size()) +
                 " times; it takes one or four");
-  for (int i = 0; i < settings.variance_size(); ++i)
-    if (!(settings.variance(i) > 0))
-      c.error(settings, "variance", "variance must be positive", i);
+  checkPositive(c, "variance");
   checkHeightAndWidth(c, "img", settings.has_img_size(), settings.has_img_h(),
                       settings.has_img_w());
   checkHeightAndWidth(c, "step", settings.has_step(), settings.has_step_h(),
@@ -98,6 +153,28 @@ void checkPriorBox(LayerChecker &c) {
         !(settings.GetReflection()->GetFloat(
               settings, settings.GetDescriptor()->FindFieldByName(field)) > 0))
       c.error(settings, field, std::string(field) + " must be positive");
+}
+
+void checkPriorBox(LayerChecker &c) {
+  checkBoxSizes(c);
+  checkPositive(c, "aspect_ratio");
+  checkBoxPlaces(c);
+  warnOfUnused(c, {"width", "height"}, "PriorBoxClustered");
+}
+
+void checkPriorBoxClustered(LayerChecker &c) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  if (settings.width_size() == 0)
+    c.reportMissing(settings, "width");
+  checkPositive(c, "width");
+  checkPositive(c, "height");
+  checkOneForEach(c, "height", settings.height_size(), "width",
+                  settings.width_size());
+  checkBoxPlaces(c);
+  warnOfUnused(c,
+               {"min_size", "max_size", "aspect_ratio", "fixed_size",
+                "fixed_ratio", "density"},
+               "PriorBox");
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,6 +230,8 @@ LayerRows detectionLayers() {
           .checkedBy(checkPsRoiPooling),
       LayerKind{"PriorBox", 2, 2, 1, 1, "prior_box_param"}.checkedBy(
           checkPriorBox),
+      LayerKind{"PriorBoxClustered", 2, 2, 1, 1, "prior_box_param"}.checkedBy(
+          checkPriorBoxClustered),
       LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}
           .differentiatingBottoms(1)
           .checkedBy(checkRoiPooling),

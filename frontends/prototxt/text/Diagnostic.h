@@ -58,6 +58,8 @@ struct Diagnostic {
   std::vector<Note> notes = {};
   /// The layer that the diagnostic is about, or empty.
   std::string layer = {};
+  /// The unknown layer type that the error is about, or empty.
+  std::string unknownType = {};
   /// The exit status of the tool if this is the first error.
   ExitStatus status = ExitStatus::BadInput;
 

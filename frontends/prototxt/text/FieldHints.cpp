@@ -4,6 +4,7 @@
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/upgrade/ForkFields.h"
+#include "support/JoinNames.h"
 #include "support/Suggest.h"
 
 namespace brew::prototxt {
@@ -25,10 +26,7 @@ std::string blocksWithField(const Descriptor &type, const std::string &name) {
   }
   if (blocks.empty() || blocks.size() > kMaxBlocks)
     return "";
-  std::string text = blocks[0];
-  for (size_t i = 1; i < blocks.size(); ++i)
-    text += (i + 1 == blocks.size() ? " or " : ", ") + blocks[i];
-  return text;
+  return joinNames(blocks, "or");
 }
 
 /// Returns the name of a message type in a prototxt.
@@ -53,8 +51,9 @@ std::string rootName(const Descriptor &type) {
 std::string unknownFieldHint(const Descriptor &type,
                              const std::vector<const Descriptor *> &enclosing,
                              const std::string &name) {
-  if (const char *fork = forkOwningField(type.name(), name))
-    return std::string("; it belongs to ") + fork + ", not to BVLC Caffe 1.0";
+  if (const std::string forks = forksWithField(type.name(), name);
+      !forks.empty())
+    return forkHint(forks);
 
   if (&type == caffe::LayerParameter::descriptor()) {
     if (name == "blobs_lr")
@@ -76,13 +75,18 @@ std::string unknownFieldHint(const Descriptor &type,
       caffe::NetParameter::descriptor()->FindFieldByName(name))
     return "; it belongs in a net";
 
+  if (const FieldDescriptor *field = meantField(type, name))
+    return "; did you mean '" + field->name() + "'?";
+  return "";
+}
+
+const FieldDescriptor *meantField(const Descriptor &type,
+                                  const std::string &name) {
   std::vector<std::string> names;
   for (int i = 0; i < type.field_count(); ++i)
-    names.push_back(type.field(i)->name());
-  std::string nearest = nearestName(name, names);
-  if (!nearest.empty())
-    return "; did you mean '" + nearest + "'?";
-  return "";
+    if (hasNearWords(name, type.field(i)->name()))
+      names.push_back(type.field(i)->name());
+  return type.FindFieldByName(nearestName(name, names));
 }
 
 } // namespace brew::prototxt

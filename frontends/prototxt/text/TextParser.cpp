@@ -4,6 +4,7 @@
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/check/LayerKinds.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/text/FieldAliases.h"
 #include "frontends/prototxt/text/FieldHints.h"
 #include "support/Suggest.h"
@@ -144,8 +145,14 @@ void TextParser::parseValue(Frame &frame, Message &target,
                             const FieldDescriptor &field, TextLocation name,
                             bool recordsLocations) {
   const bool isBlock = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+  auto isAtBlock = [&] { return tokens->at("{") || tokens->at("<"); };
+  if (!isBlock && isAtBlock() && isInUnknownLayer(frame)) {
+    ++skippedValues;
+    skipAfterName(field.name(), 0);
+    return;
+  }
   if (!tokens->tryTake(":") && !isBlock) {
-    if (tokens->at("{") || tokens->at("<"))
+    if (isAtBlock())
       tokens->fail(tokens->location(),
                    inQuotes(field.name()) +
                        " is a single value, not a block: expected ':', found " +
@@ -155,6 +162,11 @@ void TextParser::parseValue(Frame &frame, Message &target,
                                          tokens->describe());
   }
   auto parseOne = [&] {
+    if (isBlock && !isAtBlock() && isInUnknownLayer(frame)) {
+      ++skippedValues;
+      skipScalarOrList(field.name(), 0);
+      return;
+    }
     if (isBlock) {
       parseBlock(frame, target, field, name, recordsLocations);
       return;
@@ -167,7 +179,7 @@ void TextParser::parseValue(Frame &frame, Message &target,
       tokens->next();
       return;
     }
-    ValueParser(*tokens).parse(target, field);
+    parseScalar(frame, target, field);
     if (recordsLocations)
       locations.addField(target, field.number(), {name, value});
   };
@@ -215,6 +227,7 @@ void TextParser::parseBlock(Frame &frame, Message &target,
   }
   Frame inner{*child, &frame, field.name(), name, recordsLocations};
   const size_t firstDiagnostic = diagnostics.size();
+  const size_t skippedBefore = skippedValues;
   try {
     parseFields(inner);
     close(isAngleBracket ? ">" : "}", field.name(), name);
@@ -226,7 +239,11 @@ void TextParser::parseBlock(Frame &frame, Message &target,
   }
   if (isLayer(*child)) {
     prependLayer(*child, firstDiagnostic);
-    reportUnknownType(inner);
+    if (hasUnknownType(*child))
+      replaceErrorsByType(inner, firstDiagnostic,
+                          skippedValues != skippedBefore);
+    else
+      hintAtParamStr(inner);
   }
 }
 
@@ -254,6 +271,7 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
       continue;
     if (!frame.unclosedFields.insert(name).second)
       return false;
+    unclosedErrors.insert(diagnostics.size());
     diagnostics
         .error(tokens->locate(nameLocation),
                "unknown field " + inQuotes(name) + " in " + frame.name +
@@ -294,36 +312,61 @@ void TextParser::prependLayer(const Message &layer, size_t firstDiagnostic) {
   }
 }
 
-void TextParser::reportUnknownType(const Frame &frame) {
-  const auto *layer =
-      dynamic_cast<const caffe::LayerParameter *>(&frame.message);
-  if (!layer || layer->type().empty() || findLayerKind(layer->type()))
-    return;
-  if (hostTypes.count(layer->type()))
-    return hintAtParamStr(frame);
-  const LayerKind *meant = suggestedLayerKind(layer->type());
-  std::vector<std::string> blocks;
-  for (int i = 0; meant && i < layer->GetDescriptor()->field_count(); ++i)
-    if (meant->reads(layer->GetDescriptor()->field(i)->name()))
-      blocks.push_back(layer->GetDescriptor()->field(i)->name());
-  bool hasErasedErrors = false;
+bool TextParser::hasUnknownType(const Message &message) const {
+  const auto *layer = dynamic_cast<const caffe::LayerParameter *>(&message);
+  return layer && !layer->type().empty() && !findLayerKind(layer->type()) &&
+         !hostTypes.count(layer->type());
+}
+
+bool TextParser::isInUnknownLayer(const Frame &frame) const {
+  for (const Frame *outer = frame.parent; outer; outer = outer->parent)
+    if (hasUnknownType(outer->message))
+      return true;
+  return false;
+}
+
+void TextParser::parseScalar(Frame &frame, Message &target,
+                             const FieldDescriptor &field) {
+  const TextLocation start = tokens->location();
+  const size_t diagnosticsBefore = diagnostics.size();
+  try {
+    ValueParser(*tokens).parse(target, field);
+  } catch (const ParseStop &) {
+    if (!isInUnknownLayer(frame))
+      throw;
+    while (diagnostics.size() > diagnosticsBefore)
+      diagnostics.erase(diagnostics.size() - 1);
+    ++skippedValues;
+    const TextLocation now = tokens->location();
+    if (now.line == start.line && now.column == start.column)
+      skipScalarOrList(field.name(), 0);
+  }
+}
+
+void TextParser::replaceErrorsByType(const Frame &frame, size_t firstDiagnostic,
+                                     bool hasSkippedValues) {
+  bool hasErased = hasSkippedValues;
   // Iterate in reverse order, since erasing changes the indices of later
   // diagnostics.
-  for (auto block = frame.unknownBlocks.rbegin();
-       block != frame.unknownBlocks.rend(); ++block) {
-    // Keep the error about a misspelt block of the suggested type.
-    if (!nearestName(block->second, blocks).empty())
+  for (size_t i = diagnostics.size(); i-- > firstDiagnostic;) {
+    if (diagnostics.at(i).severity != Severity::Error ||
+        unclosedErrors.count(i))
       continue;
-    diagnostics.erase(block->first);
-    hasErasedErrors = true;
+    diagnostics.erase(i);
+    hasErased = true;
   }
-  if (hasErasedErrors)
-    diagnostics.error(locations.whereValue(*layer, "type"),
-                      LayerText(layer->name(), "") +
-                          unknownTypeText(layer->type()));
+  unclosedErrors.erase(unclosedErrors.lower_bound(firstDiagnostic),
+                       unclosedErrors.end());
+  if (hasErased)
+    reportUnknownType(static_cast<const caffe::LayerParameter &>(frame.message),
+                      locations, diagnostics);
 }
 
 void TextParser::hintAtParamStr(const Frame &frame) {
+  const auto *layer =
+      dynamic_cast<const caffe::LayerParameter *>(&frame.message);
+  if (!layer || !hostTypes.count(layer->type()) || findLayerKind(layer->type()))
+    return;
   const LayerText prefix = layerPrefix(frame.message);
   const std::vector<std::string> knownBlocks = {"python_param"};
   for (const auto &[diagnosticIndex, block] : frame.unknownBlocks)

@@ -82,9 +82,18 @@ private:
   /// Prepends the layer's name to the diagnostics from index `firstDiagnostic`
   /// on.
   void prependLayer(const Message &layer, size_t firstDiagnostic);
-  /// If the type of a layer is unknown, reports this instead of the unknown
-  /// blocks that may belong to the type.
-  void reportUnknownType(const Frame &frame);
+  /// Returns whether `layer` has a type that neither Brew nor the host program
+  /// knows.
+  bool hasUnknownType(const Message &layer) const;
+  /// Returns whether the frame is inside a layer whose type has been parsed and
+  /// is unknown. The settings of such a layer are not checked.
+  bool isInUnknownLayer(const Frame &frame) const;
+  /// Parses a value, or skips it if it is wrong in a layer of unknown type.
+  void parseScalar(Frame &frame, Message &target, const FieldDescriptor &field);
+  /// If the type of a layer is unknown, reports this instead of the errors from
+  /// index `firstDiagnostic` on, about the layer's fields.
+  void replaceErrorsByType(const Frame &frame, size_t firstDiagnostic,
+                           bool hasSkippedValues);
   /// If the host program computes the type, adds a hint to use param_str.
   void hintAtParamStr(const Frame &frame);
 
@@ -93,6 +102,10 @@ private:
   Diagnostics &diagnostics;
   const std::set<std::string> hostTypes;
   IneffectiveFields ineffectiveFields;
+  /// Indices of the errors about a missing '}'.
+  std::set<size_t> unclosedErrors;
+  /// The number of wrong values that were skipped in layers of unknown type.
+  size_t skippedValues = 0;
   TokenStream *tokens = nullptr;
   bool hasReachedEnd = false;
 };

@@ -243,9 +243,9 @@ void ValueParser::failEnum(const FieldDescriptor &field, TextLocation start,
     nearest = nearestName(found, names);
   std::string message =
       quoted(found) + " is not a value of " + quoted(field.name());
-  if (const char *fork = forkOwningValue(type.name(), found))
-    message +=
-        std::string("; it belongs to ") + fork + ", not to BVLC Caffe 1.0";
+  if (const std::string forks = forksWithValue(type.name(), found);
+      !forks.empty())
+    message += forkHint(forks);
   else if (!nearest.empty())
     message += "; did you mean " + quoted(nearest) + "?";
   message += " (accepted: " + all + ")";

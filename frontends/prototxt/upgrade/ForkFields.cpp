@@ -1,7 +1,7 @@
 //===- ForkFields.cpp - Fields and types of Caffe's forks -----------------===//
 //
 // Fields and enum values that forks have and neither Caffe 1.0 nor Brew has,
-// with the fork best known for them. Contains only data and lookups.
+// with the forks best known for them. Contains only data and lookups.
 // Fields without effect are in IneffectiveFields.cpp.
 // Blocks of layer types that Brew lacks are not listed, because the error about
 // such a type replaces the errors about its blocks.
@@ -11,6 +11,7 @@
 #include "frontends/prototxt/upgrade/ForkFields.h"
 
 #include "frontends/prototxt/upgrade/ForkNames.h"
+#include "support/JoinNames.h"
 
 namespace brew::prototxt {
 
@@ -297,24 +298,30 @@ constexpr Members enumValues[] = {
 // clang-format on
 
 template <size_t count>
-const char *findFork(const Members (&table)[count], const std::string &owner,
-                     const std::string &name) {
+std::string findForks(const Members (&table)[count], const std::string &owner,
+                      const std::string &name) {
+  std::vector<std::string> forks;
   for (const Members &members : table)
     if (owner == members.owner && hasWord(members.names, name))
-      return members.fork;
-  return nullptr;
+      forks.emplace_back(members.fork);
+  return joinNames(forks, "and");
 }
 
 } // namespace
 
-const char *forkOwningField(const std::string &message,
-                            const std::string &field) {
-  return findFork(fields, message, field);
+std::string forksWithField(const std::string &message,
+                           const std::string &field) {
+  return findForks(fields, message, field);
 }
 
-const char *forkOwningValue(const std::string &enumType,
-                            const std::string &value) {
-  return findFork(enumValues, enumType, value);
+std::string forksWithValue(const std::string &enumType,
+                           const std::string &value) {
+  return findForks(enumValues, enumType, value);
+}
+
+std::string forkHint(const std::string &forks) {
+  return forks.empty() ? ""
+                       : "; it belongs to " + forks + ", not to BVLC Caffe 1.0";
 }
 
 } // namespace brew::prototxt

@@ -1,13 +1,15 @@
 //===- ForkLayerTypes.cpp - Layer and filler types of Caffe's forks -------===//
 //
-// Layer and filler types that Caffe 1.0 does not have, with the fork best known
-// for them. Brew supports some of them; the table is used for the others.
+// Layer and filler types that Caffe 1.0 does not have, with the forks best
+// known for them. A name that forks use for different layers has all these
+// forks. Brew supports some of them; the table is used for the others.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/upgrade/ForkFields.h"
 
 #include "frontends/prototxt/upgrade/ForkNames.h"
+#include "support/JoinNames.h"
 
 namespace brew::prototxt {
 
@@ -25,6 +27,10 @@ constexpr Types layerTypes[] = {
      "Convolution3D Pooling3D"},
     {caffeface,
      "CenterLoss"},
+    {caffelstm,
+     "Lstm"},
+    {caffeocr,
+     "DenseBlock"},
     {caffesphereface,
      "MarginInnerProduct"},
     {caffewindows,
@@ -59,6 +65,11 @@ constexpr Types layerTypes[] = {
     {intelCaffe,
      "BoxData EvalDetection MKLBatchNorm MnActivation MnParamGrad "
      "RemoteData SpatialDropout"},
+    {intelTrainingToolbox,
+     "AnchorEmbeddingExtractor DetectionOutputExtended GRN "
+     "LabelSpecificAdd PriorBoxClustered ScaleFilter"},
+    {iresnet,
+     "DenseBlock"},
     {mobilenetDepthwisePorts,
      "ConvolutionDepthwise DepthwiseConvolution"},
     {mobilenetyolo,
@@ -125,21 +136,22 @@ constexpr Types fillers[] = {
 // clang-format on
 
 template <size_t count>
-const char *findFork(const Types (&table)[count], const std::string &type) {
+std::string findForks(const Types (&table)[count], const std::string &type) {
+  std::vector<std::string> forks;
   for (const Types &types : table)
     if (hasWord(types.names, type))
-      return types.fork;
-  return nullptr;
+      forks.emplace_back(types.fork);
+  return joinNames(forks, "and");
 }
 
 } // namespace
 
-const char *forkOwningLayerType(const std::string &type) {
-  return findFork(layerTypes, type);
+std::string forksWithLayerType(const std::string &type) {
+  return findForks(layerTypes, type);
 }
 
-const char *forkOwningFiller(const std::string &type) {
-  return findFork(fillers, type);
+std::string forksWithFiller(const std::string &type) {
+  return findForks(fillers, type);
 }
 
 } // namespace brew::prototxt

@@ -12,6 +12,8 @@ namespace brew::prototxt {
 
 inline constexpr char c3D[] = "C3D (facebook/C3D)";
 inline constexpr char caffeface[] = "caffe-face (ydwen)";
+inline constexpr char caffelstm[] = "caffe-lstm (junhyukoh)";
+inline constexpr char caffeocr[] = "caffe_ocr (senlinuc)";
 inline constexpr char caffesphereface[] = "caffe-sphereface (wy1iu)";
 inline constexpr char caffewindows[] = "caffe-windows (happynear)";
 inline constexpr char convolutionalPoseMachines[] =
@@ -28,6 +30,9 @@ inline constexpr char fasterRcnn[] =
 inline constexpr char fcn[] = "FCN (longjon/caffe, branch future)";
 inline constexpr char flownet2[] = "FlowNet 2 (lmb-freiburg)";
 inline constexpr char intelCaffe[] = "Intel Caffe";
+inline constexpr char intelTrainingToolbox[] =
+    "Intel's training toolbox (openvinotoolkit/training_toolbox_caffe)";
+inline constexpr char iresnet[] = "iResNet (leonzfa)";
 inline constexpr char micronet[] = "MicroNet (Zeitzmz/micronet-caffe)";
 inline constexpr char mobilenetDepthwisePorts[] = "MobileNet depthwise ports";
 inline constexpr char mobilenetyolo[] = "MobileNet-YOLO (eric612)";

@@ -3,6 +3,7 @@
 #include "frontends/prototxt/upgrade/UpgradeText.h"
 
 #include "frontends/prototxt/check/NetDocument.h"
+#include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
 #include <google/protobuf/text_format.h>
@@ -51,6 +52,7 @@ std::optional<std::string> upgradedText(const SourceText &source,
   } else {
     text = print(NetDocument::fromParsed(std::move(file), diagnostics)->net());
   }
+  mergeUnknownTypes(diagnostics);
   if (diagnostics.hasErrors())
     return std::nullopt;
   return text;

@@ -175,6 +175,26 @@ TEST_F(WeightsApi, CopiesByNameOrNothing) {
   EXPECT_EQ(statusOf([&] { changed.copyFrom(file, "w"); }), BREW_BAD_INPUT);
 }
 
+TEST_F(WeightsApi, CopiesOtherShapesWithoutStrictDim) {
+  Floats a = {1, 2, 3, 4};
+  Weights saved = Weights::ofNet("");
+  saved.addLayer(layerOf("a", "Scale"));
+  saved.addBlob({4}, a.data());
+  saved.write(path("w.caffemodel"));
+  const Weights file = Weights::read(path("w.caffemodel"));
+  Floats to(4);
+  Weights strict = Weights::ofNet("");
+  strict.addLayer(layerOf("a", "Scale"));
+  strict.addBlob({2, 2}, to.data());
+  EXPECT_EQ(statusOf([&] { strict.copyFrom(file, "w"); }), BREW_BAD_INPUT);
+  Weights net = Weights::ofNet("");
+  // strict_dim: false, which is field 1003.
+  net.addLayer(layerOf("a", "Scale") + std::string("\xD8\x3E\0", 3));
+  net.addBlob({2, 2}, to.data());
+  net.copyFrom(file, "w");
+  EXPECT_EQ(to, a);
+}
+
 TEST_F(WeightsApi, ConvertsBatchNormOfNvidia) {
   Floats mean = {2, 4}, variance = {6, 8}, factor = {2}, toMean(2),
          toVariance(2), toFactor(1), scale = {5, 5}, bias = {5, 5};

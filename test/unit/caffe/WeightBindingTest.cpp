@@ -19,14 +19,14 @@ class Net {
 public:
   void add(const std::string &layer, const std::string &type,
            std::vector<std::vector<std::int64_t>> shapes,
-           std::set<std::size_t> sharers = {}) {
+           std::set<std::size_t> sharers = {}, bool anyShape = false) {
     brew::caffe::LayerBlobs to{layer, type, {}};
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       plan::Parameter &parameter = parameters.emplace_back();
       parameter.set_buffer_index(static_cast<std::uint32_t>(names.size()));
       names.push_back(layer + "/" + std::to_string(i));
       to.blobs.push_back({&parameter, shapes[i], sharers.count(i) != 0,
-                          parameter.buffer_index()});
+                          parameter.buffer_index(), anyShape});
     }
     layers.push_back(to);
   }
@@ -91,6 +91,16 @@ TEST(WeightBinding, LegacyShapesFitByCount) {
   net.bind(weights);
   EXPECT_EQ(net.bound["ip/0"], (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(net.bound["ip/1"], (Values{7, 8}));
+}
+
+TEST(WeightBinding, ShapesFitByCountIfAllowed) {
+  Net net;
+  net.add("ip", "InnerProduct", {{2, 3}}, {}, /*anyShape=*/true);
+  net.bind(fileOf("ip", {blob({3, 1, 2}, {1, 2, 3, 4, 5, 6})}));
+  EXPECT_EQ(net.bound["ip/0"], (Values{1, 2, 3, 4, 5, 6}));
+  expectError(ExitStatus::BadInput, "blob 0 is 5 there and 2x3", [&] {
+    net.bind(fileOf("ip", {blob({5}, {1, 2, 3, 4, 5})}));
+  });
 }
 
 TEST(WeightBinding, Hdf5OmitsSharedBlobs) {

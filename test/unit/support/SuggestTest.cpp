@@ -30,6 +30,26 @@ TEST(Suggest, FindsNearestName) {
             "pool2");
 }
 
+TEST(Suggest, ComparesNamesWordByWord) {
+  EXPECT_TRUE(hasNearWords("kernal_size", "kernel_size"));
+  EXPECT_TRUE(hasNearWords("kernelsize", "kernel_size"));
+  EXPECT_TRUE(hasNearWords("num_outputs", "num_output"));
+  EXPECT_FALSE(hasNearWords("fixed_size", "min_size"));
+  EXPECT_FALSE(hasNearWords("size", "min_size"));
+}
+
+TEST(Suggest, DistinguishesMisspellingsFromRelatedNames) {
+  EXPECT_TRUE(isLikelyMisspelling("Convolutoin", "Convolution"));
+  EXPECT_TRUE(isLikelyMisspelling("relu", "ReLU"));
+  EXPECT_TRUE(isLikelyMisspelling("Sigmod", "Sigmoid"));
+  EXPECT_FALSE(isLikelyMisspelling("SELU", "ELU"));
+  EXPECT_FALSE(isLikelyMisspelling("Unpooling", "Pooling"));
+  EXPECT_FALSE(isLikelyMisspelling("L2Loss", "L1Loss"));
+  EXPECT_FALSE(isLikelyMisspelling("SoftmaxCrossEntropyLoss",
+                                   "SigmoidCrossEntropyLoss"));
+  EXPECT_FALSE(isLikelyMisspelling("", "Pooling"));
+}
+
 TEST(Suggest, FormatsSuggestion) {
   EXPECT_EQ(didYouMean("ReLu", types), "; did you mean 'ReLU'?");
   EXPECT_EQ(didYouMean("Nothing like it", types), "");

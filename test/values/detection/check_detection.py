@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Checks ROIPooling, PSROIPooling, PriorBox, DetectionOutput and Upsample against their definitions.
 
-The definitions follow Fast R-CNN, R-FCN, SSD and SegNet, written here element by element. Inputs
-are random with fixed seeds.
+The definitions follow Fast R-CNN, R-FCN, SSD, forks for FaceBoxes and OpenVINO, and SegNet, written
+here element by element. Inputs are random with fixed seeds.
 """
 import math
 import os
@@ -72,25 +72,43 @@ def psroi_pooling(x, rois, output_dim, group, scale):
     return y
 
 
-def prior_box(height, width, image, p):
+def boxes_of_position(p):
+    """Returns the boxes of a position: x and y of the centre relative to the position, width, height."""
+    if 'width' in p:
+        return [(0, 0, w, h) for w, h in zip(p['width'], p['height'])]
     ratios = [1.0]
     for ratio in p.get('aspect_ratio', []):
         if all(abs(ratio - other) >= 1e-6 for other in ratios):
             ratios += [ratio, 1 / ratio] if p.get('flip', True) else [ratio]
+    boxes = []
+    for size, density in zip(p.get('fixed_size', []), p.get('density', [])):
+        sizes = [(size * math.sqrt(r), size / math.sqrt(r)) for r in p.get('fixed_ratio', ratios[1:])]
+        if 'fixed_ratio' not in p:
+            sizes.insert(0, (int(size), int(size)))
+        distance = int(size / density)
+        start = distance / 2 - int(size) // 2
+        boxes += [(start + column * distance, start + row * distance, a, b) for a, b in sizes
+                  for row in range(density) for column in range(density)]
+    for k, min_size in enumerate(p.get('min_size', [])):
+        min_size = int(min_size)
+        sizes = [(min_size, min_size)]
+        if 'max_size' in p:
+            sizes.append((math.sqrt(min_size * int(p['max_size'][k])),) * 2)
+        sizes += [(min_size * math.sqrt(r), min_size / math.sqrt(r)) for r in ratios[1:]]
+        boxes += [(0, 0, a, b) for a, b in sizes]
+    return boxes
+
+
+def prior_box(height, width, image, p):
     image_h, image_w = p.get('image', image)
     step_h, step_w = p.get('step', (image_h / height, image_w / width))
     boxes = []
     for h in range(height):
         for w in range(width):
             x, y = (w + p.get('offset', 0.5)) * step_w, (h + p.get('offset', 0.5)) * step_h
-            for k, min_size in enumerate(p['min_size']):
-                min_size = int(min_size)
-                sizes = [(min_size, min_size)]
-                if 'max_size' in p:
-                    sizes.append((math.sqrt(min_size * int(p['max_size'][k])),) * 2)
-                sizes += [(min_size * math.sqrt(r), min_size / math.sqrt(r)) for r in ratios[1:]]
-                boxes += [((x - a / 2) / image_w, (y - b / 2) / image_h,
-                           (x + a / 2) / image_w, (y + b / 2) / image_h) for a, b in sizes]
+            boxes += [((x + dx - a / 2) / image_w, (y + dy - b / 2) / image_h,
+                       (x + dx + a / 2) / image_w, (y + dy + b / 2) / image_h)
+                      for dx, dy, a, b in boxes_of_position(p)]
     boxes = np.array(boxes)
     if p.get('clip'):
         boxes = boxes.clip(0, 1)
@@ -261,12 +279,80 @@ class Detection(checker.Checker):
                 ('min_size: 7 step: 11 offset: 0.25 img_size: 60',
                  {'min_size': [7], 'step': (11, 11), 'offset': 0.25, 'image': (60, 60)}),
                 ('min_size: 7 step_h: 5 step_w: 9 img_h: 40 img_w: 70',
-                 {'min_size': [7], 'step': (5, 9), 'image': (40, 70)})):
-            self.compare('PriorBox ' + text,
-                         'layer { name: "l" type: "PriorBox" bottom: "x" bottom: "data" top: "y" '
-                         'prior_box_param { %s } }' % text, inputs,
+                 {'min_size': [7], 'step': (5, 9), 'image': (40, 70)}),
+                ('fixed_size: 12 fixed_size: 25.5 fixed_size: 30 density: 4 density: 2 density: 1 '
+                 'aspect_ratio: 1 step: 16',
+                 {'fixed_size': [12, 25.5, 30], 'density': [4, 2, 1], 'step': (16, 16)}),
+                ('fixed_size: 11 density: 3 aspect_ratio: 2 min_size: 9 clip: true',
+                 {'fixed_size': [11], 'density': [3], 'aspect_ratio': [2], 'min_size': [9], 'clip': True}),
+                ('fixed_size: 13 fixed_size: 20 density: 2 density: 3 fixed_ratio: 1 fixed_ratio: 0.5',
+                 {'fixed_size': [13, 20], 'density': [2, 3], 'fixed_ratio': [1, 0.5]}),
+                ('width: 9.5 width: 25 height: 15 height: 39.75 step_h: 5 step_w: 9 clip: true '
+                 'variance: 0.1 variance: 0.1 variance: 0.2 variance: 0.2',
+                 {'width': [9.5, 25], 'height': [15, 39.75], 'step': (5, 9), 'clip': True,
+                  'variance': [0.1, 0.1, 0.2, 0.2]}),
+                ('width: 8 height: 4 offset: 0.25 img_h: 40 img_w: 70',
+                 {'width': [8], 'height': [4], 'offset': 0.25, 'image': (40, 70)})):
+            kind = 'PriorBoxClustered' if 'width' in settings else 'PriorBox'
+            self.compare('%s %s' % (kind, text),
+                         'layer { name: "l" type: "%s" bottom: "x" bottom: "data" top: "y" '
+                         'prior_box_param { %s } }' % (kind, text), inputs,
                          prior_box(3, 4, (30, 50), settings))
 
+    def check_known_priors(self):
+        """Compares with values that do not come from the definitions above."""
+        inputs = {'x': np.zeros((1, 1, 1, 2)), 'data': np.zeros((1, 3, 16, 32))}
+        for kind, text, boxes in (
+                # Centres (8, 8) and (24, 8), in pixels. Boxes of 8 x 12 and 32 x 4.
+                ('PriorBoxClustered', 'width: 8 width: 32 height: 12 height: 4 step: 16',
+                 [[0.125, 0.125, 0.375, 0.875], [-0.25, 0.375, 0.75, 0.625],
+                  [0.625, 0.125, 0.875, 0.875], [0.25, 0.375, 1.25, 0.625]]),
+                # A grid of 2 x 2 boxes of 8 x 8, whose centres are 2 pixels from the position.
+                ('PriorBox', 'fixed_size: 8 density: 2 step: 16',
+                 [[0.0625, 0.125, 0.3125, 0.625], [0.1875, 0.125, 0.4375, 0.625],
+                  [0.0625, 0.375, 0.3125, 0.875], [0.1875, 0.375, 0.4375, 0.875],
+                  [0.5625, 0.125, 0.8125, 0.625], [0.6875, 0.125, 0.9375, 0.625],
+                  [0.5625, 0.375, 0.8125, 0.875], [0.6875, 0.375, 0.9375, 0.875]])):
+            boxes = np.array(boxes).ravel()
+            self.compare('known boxes ' + text,
+                         'layer { name: "l" type: "%s" bottom: "x" bottom: "data" top: "y" '
+                         'prior_box_param { variance: 0.5 %s } }' % (kind, text), inputs,
+                         np.stack([boxes, np.full(boxes.size, 0.5)])[None])
+
+    def check_rows_in_views(self):
+        """Layers after a DetectionOutput, whose number of rows is known at run time only."""
+        random = np.random.RandomState(11)
+        boxes, classes = 30, 3
+        corners = np.sort(random.uniform(0, 1, (boxes, 2, 2)), axis=1).reshape(boxes, 4)
+        priors = np.stack([corners, np.full((boxes, 4), 0.1)]).reshape(1, 2, -1)
+        for name, threshold in (('some', 0.8), ('none', 2), ('all', 0)):
+            inputs = {'loc': random.normal(size=(2, boxes * 4)),
+                      'conf': random.uniform(0, 1, (2, boxes * classes)), 'priors': priors,
+                      'other': random.uniform(0, 1, (1, 5))}
+            inputs = {n: v.astype(np.float32).astype(float) for n, v in inputs.items()}
+            settings = {'num_classes': classes, 'confidence': threshold, 'nms': np.float32(0.45),
+                        'top_k': 8, 'keep_top_k': 9}
+            rows = detection_output(*list(inputs.values())[:3], settings)
+            found = 'layer { name: "d" type: "DetectionOutput" bottom: "loc" bottom: "conf" ' \
+                'bottom: "priors" top: "d" detection_output_param { num_classes: 3 keep_top_k: 9 ' \
+                'confidence_threshold: %g nms_param { nms_threshold: 0.45 top_k: 8 } } }\n' % threshold
+            flat = 'layer { name: "f" type: "Flatten" bottom: "d" top: "f" }\n'
+            for view, layers, expected in (
+                    ('Flatten', flat + 'layer { name: "l" type: "Power" bottom: "f" top: "y" }',
+                     rows.reshape(1, -1)),
+                    ('Flatten to rows', 'layer { name: "l" type: "Flatten" bottom: "d" top: "y" '
+                     'flatten_param { axis: 0 end_axis: 2 } }', rows.reshape(-1, 7)),
+                    ('Reshape', 'layer { name: "l" type: "Reshape" bottom: "d" top: "y" '
+                     'reshape_param { shape { dim: 1 dim: -1 dim: 7 } } }', rows.reshape(1, -1, 7)),
+                    ('Squeeze', 'layer { name: "l" type: "Squeeze" bottom: "d" top: "y" '
+                     'squeeze_param { axis: 0 } }', rows[0]),
+                    ('Concat', flat + 'layer { name: "l" type: "Concat" bottom: "other" bottom: "f" '
+                     'bottom: "other" bottom: "f" top: "y" }', np.concatenate(
+                         [inputs['other'], rows.reshape(1, -1)] * 2, axis=1)),
+                    ('Concat of rows', 'layer { name: "l" type: "Concat" bottom: "d" bottom: "d" '
+                     'top: "y" concat_param { axis: 2 } }', np.concatenate([rows] * 2, axis=2))):
+                used = {n: v for n, v in inputs.items() if '"%s"' % n in found + layers}
+                self.compare('%s of %s detections' % (view, name), found + layers, used, expected, 2e-5)
 
     def check_detections(self):
         random = np.random.RandomState(5)
@@ -350,5 +436,6 @@ class Detection(checker.Checker):
 
 
 if __name__ == '__main__':
-    checker.main(Detection, __doc__, 'check_regions', 'check_priors', 'check_detections',
+    checker.main(Detection, __doc__, 'check_regions', 'check_priors', 'check_known_priors', 'check_detections',
+                 'check_rows_in_views',
                  'check_unpooling')

@@ -37,6 +37,10 @@ layer_case('rescale', (2, 1, 4, 4), 'Rescale', 'rescale_param { rf: 14 }')
 case('silence', (2, 3), [Layer('layer', 'Silence', ['x'], []), Layer('z', 'Power', ['x'], ['y'], 'power_param { power: 2 }')])
 layer_case('prior_box', {'x': (2, 3, 3, 4), 'image': (2, 3, 24, 32)}, 'PriorBox',
            'prior_box_param { min_size: 8 max_size: 12 aspect_ratio: 2 variance: 0.1 }')
+layer_case('prior_box_grid', {'x': (2, 3, 3, 4), 'image': (2, 3, 24, 32)}, 'PriorBox',
+           'prior_box_param { fixed_size: 8 fixed_size: 12 density: 2 density: 1 fixed_ratio: 1 fixed_ratio: 2 }')
+layer_case('prior_box_clustered', {'x': (2, 3, 3, 4), 'image': (2, 3, 24, 32)}, 'PriorBoxClustered',
+           'prior_box_param { width: 8 width: 12 height: 20 height: 6 step: 8 }')
 PRIORS = [Layer('map', 'DummyData', [], ['map', 'image'], 'dummy_data_param { shape { dim: 1 dim: 1 dim: 2 dim: 3 } '
                 'shape { dim: 1 dim: 3 dim: 20 dim: 20 } }'),
           Layer('priors', 'PriorBox', ['map', 'image'], ['priors'], 'prior_box_param { min_size: 8 max_size: 12 '

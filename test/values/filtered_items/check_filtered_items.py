@@ -48,6 +48,19 @@ NETS = {
                layer('Reshape', 'p', 'q', 'reshape_param { shape { dim: -1 dim: 2 dim: 6 } }') +
                layer('Tile', 'q', 't', 'tile_param { axis: 2 tiles: 2 }') +
                layer('Softmax', 't', 'y', 'softmax_param { axis: 2 }') + SUMSQ),
+    'views': ({'x': ((4, 3), None)},
+              layer('Flatten', 'x', 'f', 'flatten_param { axis: 0 }') +
+              layer('Reshape', 'f', 'r', 'reshape_param { shape { dim: 1 dim: -1 dim: 6 } }') +
+              layer('TanH', 'r', 't') +
+              layer('Flatten', 't', 'y', 'flatten_param { axis: 0 end_axis: 1 }') + SUMSQ),
+    'items_in_one_blob': ({'x': ((3,), None), 'u': ((3,), None)},
+                          layer('Parameter', '', 'p', 'parameter_param { shape { dim: 2 dim: 3 } }') +
+                          layer('Bias', 'p', 'b', 'bias_param { axis: 0 num_axes: 2 filler { type: '
+                                '"gaussian" } }') +
+                          layer('Concat', 'x b u', 'c', 'concat_param { axis: 0 }') +
+                          layer('InnerProduct', 'c', 'i', 'inner_product_param { num_output: 3 '
+                                'weight_filler { type: "gaussian" } }') +
+                          layer('Concat', 'i x', 'y', 'concat_param { axis: 0 }') + WEIGHTED),
     'softmax_loss': ({'x': ((4,), None), 't': ((), 4)},
                      layer('SoftmaxWithLoss', 'x t', 'y') + layer('Accuracy', 'x t', 'a') +
                      layer('ArgMax', 'x', 'm', 'argmax_param { axis: 1 }')),

@@ -18,8 +18,8 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize',
-    'Rescale', 'Silence', 'Threshold',
+    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox',
+    'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}

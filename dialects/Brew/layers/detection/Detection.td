@@ -78,12 +78,14 @@ def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, Ro
   let summary = "SSD's default boxes around every position of x";
   let description = [{
     y is [1, 2, H * W * boxes * 4]: the corners as fractions of the image, then the variances.
-    `widths` and `heights` are in pixels, one per box of a position. A `step` of 0 is the image's
-    extent divided by that of x. `image_size` (height, width) defaults to the shape of `image`,
-    whose elements are not read.
+    `widths` and `heights` are in pixels, one per box of a position. So are `x_shifts` and
+    `y_shifts`, the position of a box's centre relative to that of its position (default: 0). A
+    `step` of 0 is the image's extent divided by that of x. `image_size` (height, width) defaults
+    to the shape of `image`, whose elements are not read.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$image), layerAttributes,
     (ins DenseF32ArrayAttr:$widths, DenseF32ArrayAttr:$heights,
+      OptionalAttr<DenseF32ArrayAttr>:$x_shifts, OptionalAttr<DenseF32ArrayAttr>:$y_shifts,
       DenseF32ArrayAttr:$variances, DenseI64ArrayAttr:$image_size,
       DenseF32ArrayAttr:$step, F32Attr:$offset, UnitAttr:$clip));
   let results = (outs AnyTensor:$y);

@@ -47,11 +47,15 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   // Loops: data or variance, h, w, box, left top right bottom
   SmallVector<int64_t> extents = {2, x[2], x[3], boxes, 4};
   auto expandedType = RankedTensorType::get(extents, element);
-  SmallVector<double> halfWidths, halfHeights, variances;
+  SmallVector<double> halfWidths, halfHeights, variances, xShifts, yShifts;
   for (float width : getWidths())
     halfWidths.push_back(width / 2.);
   for (float height : getHeights())
     halfHeights.push_back(height / 2.);
+  if (getXShifts())
+    xShifts.assign(getXShifts()->begin(), getXShifts()->end());
+  if (getYShifts())
+    yShifts.assign(getYShifts()->begin(), getYShifts()->end());
   for (int i = 0; i < 4; ++i)
     variances.push_back(getVariances()[getVariances().size() == 4 ? i : 0]);
   double extent[2], step[2];
@@ -69,14 +73,18 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value box = body.loop(3), side = body.loop(4);
-    auto centre = [&](unsigned loop, double stepSize) {
+    auto centre = [&](unsigned loop, double stepSize, ArrayRef<double> shifts) {
       Value position = asNumber(s, body.loop(loop), element);
       Value offset = s.constant(element, getOffset().convertToFloat());
-      return s.mul(s.add(position, offset), s.constant(element, stepSize));
+      Value middle =
+          s.mul(s.add(position, offset), s.constant(element, stepSize));
+      return shifts.empty() ? middle
+                            : s.add(middle, pick(s, box, shifts, element));
     };
     // Sides 0 and 2 are horizontal, sides 2 and 3 the far ones.
     Value horizontal = s.equali(s.remi(side, 2), s.index(0));
-    Value middle = s.select(horizontal, centre(2, step[1]), centre(1, step[0]));
+    Value middle = s.select(horizontal, centre(2, step[1], xShifts),
+                            centre(1, step[0], yShifts));
     Value half = s.select(horizontal, pick(s, box, halfWidths, element),
                           pick(s, box, halfHeights, element));
     Value size = s.select(horizontal, s.constant(element, extent[1]),

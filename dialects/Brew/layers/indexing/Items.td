@@ -52,6 +52,44 @@ def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient, RoundableMove]> {
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_ScaleItemCountOp : Brew_ItemOp<"scale_item_count"> {
+  let summary = "The item count of a view: count * factor";
+  let description = [{
+    A view may divide each item into `factor` items, and may have them in another dimension, the
+    rank of y.
+  }];
+  let arguments = (ins AnyTensor:$count, StrAttr:$layer, I64Attr:$factor);
+  let results = (outs AnyTensor:$y);
+}
+
+defvar PackedItems = (ins Variadic<AnyTensor>:$counts, StrAttr:$layer, I64Attr:$axis,
+  DenseI64ArrayAttr:$extents, DenseBoolArrayAttr:$counted);
+
+def Brew_PackItemsOp : Brew_Op<"pack_items", [Pure, LoopNests, Gradient, RoundableMove]> {
+  let summary = "The valid items of concatenated blobs, without the padding between them";
+  let description = [{
+    x is a concatenation along `axis` of blobs with `extents` items each. Those that are
+    `counted` have only as many valid items as their entry of `counts`, in order. y starts with
+    the valid items of all blobs and repeats the last one. `count` is their number.
+
+    Example: two of three items, and one of one.
+
+    ```mlir
+    %y, %count = brew.pack_items "concat"(%x, %c) {axis = 0 : i64, counted = array<i1: true, false>,
+        extents = array<i64: 3, 1>, tops = ["y"]} : (tensor<4x2xf32>, tensor<i32>) -> (tensor<4x2xf32>, tensor<i32>)
+    ```
+  }];
+  let arguments = !con((ins AnyTensor:$x), PackedItems, (ins StrArrayAttr:$tops));
+  let results = (outs AnyTensor:$y, AnyTensor:$count);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_UnpackItemsOp : Brew_ItemOp<"unpack_items", [RoundableMove]> {
+  let summary = "Gradient of pack_items: dy at the valid items of x, 0 for the padding";
+  let arguments = !con((ins AnyTensor:$dy), PackedItems);
+  let results = (outs AnyTensor:$dx);
+}
+
 def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient, Roundable]> {
   let summary = "x * items / count, or 0 if count is 0";
   let description = [{

@@ -42,28 +42,34 @@ static LogicalResult replaceByView(Operation *op, PatternRewriter &rewriter) {
 // Reshape
 //===----------------------------------------------------------------------===//
 
-LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
-  ArrayRef<int64_t> x = shapeOf(getX());
-  int64_t rank = x.size(), axis = getAxis(), axes = getNumAxes();
+/// Returns the shape of the top for a bottom of shape `x`. Emits an error if
+/// there is none, unless `isQuiet`.
+static FailureOr<SmallVector<int64_t>>
+reshape(ReshapeOp op, ArrayRef<int64_t> x, bool isQuiet = false) {
+  auto fail = [&](const Twine &why) {
+    if (!isQuiet)
+      layerError(op) << why;
+    return failure();
+  };
+  int64_t rank = x.size(), axis = op.getAxis(), axes = op.getNumAxes();
   // Unlike other axes, this one may be after the last dimension.
   int64_t start = axis < 0 ? axis + rank + 1 : axis;
   if (start < 0 || start > rank)
-    return layerError(*this) << "axis " << axis << " is outside the bottom's "
-                             << rank << " dimensions";
+    return fail("axis " + Twine(axis) + " is outside the bottom's " +
+                Twine(rank) + " dimensions");
   int64_t end = axes < 0 ? rank : start + axes;
   if (end > rank)
-    return layerError(*this)
-           << "num_axes " << axes << " from axis " << start
-           << " reaches beyond the bottom's " << rank << " dimensions";
+    return fail("num_axes " + Twine(axes) + " from axis " + Twine(start) +
+                " reaches beyond the bottom's " + Twine(rank) + " dimensions");
 
   SmallVector<int64_t> y(x.take_front(start));
   std::optional<int64_t> inferred;
-  for (auto [i, dim] : llvm::enumerate(getDims())) {
+  for (auto [i, dim] : llvm::enumerate(op.getDims())) {
     int64_t source = start + i;
     if (dim == 0 && source >= rank)
-      return layerError(*this)
-             << "dim " << i << " is 0, which keeps dimension " << source
-             << " of the bottom, but that has only " << rank;
+      return fail("dim " + Twine(i) + " is 0, which keeps dimension " +
+                  Twine(source) + " of the bottom, but that has only " +
+                  Twine(rank));
     if (dim == -1)
       inferred = y.size();
     y.push_back(dim == 0 ? x[source] : dim == -1 ? 1 : dim);
@@ -72,45 +78,30 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   int64_t count = countOf(x), explicitCount = countOf(y);
   if (inferred) {
     if (explicitCount == 0 || count % explicitCount)
-      return layerError(*this)
-             << "the bottom has shape " << dimsText(x) << ", and its " << count
-             << " elements cannot be divided by the " << explicitCount
-             << " that the given dimensions make";
+      return fail("the bottom has shape " + dimsText(x) + ", and its " +
+                  Twine(count) + " elements cannot be divided by the " +
+                  Twine(explicitCount) + " that the given dimensions make");
     y[*inferred] = count / explicitCount;
   } else if (explicitCount != count) {
-    return layerError(*this)
-           << "shape " << dimsText(y) << " has " << explicitCount
-           << " elements, but the bottom, " << dimsText(x) << ", has " << count;
+    return fail("shape " + dimsText(y) + " has " + Twine(explicitCount) +
+                " elements, but the bottom, " + dimsText(x) + ", has " +
+                Twine(count));
   }
-  tops.push_back(y);
-  return success();
+  return y;
 }
 
-/// Returns whether dimension 0 of the result is dimension 0 of x, whatever its
-/// extent.
-static bool keepsItems(ReshapeOp op) {
-  ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
-  const int64_t axis = op.getAxis(), axes = op.getNumAxes();
-  if (axis > 0 || (axis < 0 && axis + static_cast<int64_t>(x.size()) + 1 > 0))
-    return true;
-  if (dims.empty() || axes == 0)
-    return dims.empty() && axes == 0;
-  // -1 is the number of items if the other dimensions have an item's size.
-  return dims[0] == 0 || (dims[0] == -1 && shapeOf(op.getY())[0] == x[0]);
+LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
+  FailureOr<SmallVector<int64_t>> y = reshape(*this, shapeOf(getX()));
+  if (failed(y))
+    return failure();
+  tops.push_back(*y);
+  return success();
 }
 
 LogicalResult ReshapeOp::propagateItemCounts(ItemCounts &counts) {
-  if (counts.of(getX()) && !keepsItems(*this))
-    return counts.reject(
-        *this, getX(),
-        "dimension 0 of its bottom is the item dimension, and not all items "
-        "are valid; "
-        "'dim: 0' keeps it, whatever their number");
-  if (failed(counts.commonCount(*this)))
-    return failure();
-  if (Value count = counts.of(getX()))
-    counts.set(getY(), count);
-  return success();
+  return counts.propagateView(*this, [&](ArrayRef<int64_t> x) {
+    return reshape(*this, x, /*isQuiet=*/true);
+  });
 }
 
 LogicalResult
@@ -129,6 +120,15 @@ LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
 // Flatten
 //===----------------------------------------------------------------------===//
 
+/// Returns x with the dimensions from `start` to `end` as one.
+static SmallVector<int64_t> flatten(ArrayRef<int64_t> x, int64_t start,
+                                    int64_t end) {
+  SmallVector<int64_t> y(x.take_front(start));
+  y.push_back(countOf(x.slice(start, end + 1 - start)));
+  y.append(x.begin() + end + 1, x.end());
+  return y;
+}
+
 LogicalResult FlattenOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
   FailureOr<int64_t> start = canonicalAxis(*this, getAxis(), x.size());
@@ -143,11 +143,17 @@ LogicalResult FlattenOp::inferShapes(Shapes &tops, Shapes &) {
   if (*end + 1 < *start)
     return layerError(*this)
            << "end_axis " << *end << " lies before axis " << *start;
-  SmallVector<int64_t> y(x.take_front(*start));
-  y.push_back(countOf(x.slice(*start, *end + 1 - *start)));
-  y.append(x.begin() + *end + 1, x.end());
-  tops.push_back(y);
+  tops.push_back(flatten(x, *start, *end));
   return success();
+}
+
+LogicalResult FlattenOp::propagateItemCounts(ItemCounts &counts) {
+  const int64_t rank = tensorTypeOf(getX()).getRank();
+  auto fromStart = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+  return counts.propagateView(
+      *this, [&](ArrayRef<int64_t> x) -> FailureOr<SmallVector<int64_t>> {
+        return flatten(x, fromStart(getAxis()), fromStart(getEndAxis()));
+      });
 }
 
 LogicalResult
@@ -166,39 +172,46 @@ LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
 // Squeeze
 //===----------------------------------------------------------------------===//
 
-LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
-  ArrayRef<int64_t> x = shapeOf(getX());
+/// Returns `x` without the dimensions `axes`, or without all of size 1 if there
+/// are none. Emits an error if a dimension is not of size 1, unless `isQuiet`.
+static FailureOr<SmallVector<int64_t>>
+squeeze(SqueezeOp op, ArrayRef<int64_t> x, bool isQuiet = false) {
   SmallVector<bool> isRemoved(x.size(), false);
-  for (int64_t axisSetting : getAxes()) {
-    FailureOr<int64_t> axis = canonicalAxis(*this, axisSetting, x.size());
+  for (int64_t axisSetting : op.getAxes()) {
+    FailureOr<int64_t> axis = canonicalAxis(op, axisSetting, x.size());
     if (failed(axis))
       return failure();
-    if (x[*axis] != 1)
-      return layerError(*this) << "axis " << axisSetting << " of the bottom's "
-                               << dimsText(x) << " is not of size 1";
+    if (x[*axis] != 1) {
+      if (!isQuiet)
+        layerError(op) << "axis " << axisSetting << " of the bottom's "
+                       << dimsText(x) << " is not of size 1";
+      return failure();
+    }
     isRemoved[*axis] = true;
   }
-  SmallVector<int64_t> &y = tops.emplace_back();
+  SmallVector<int64_t> y;
   for (auto [dim, removed] : llvm::zip(x, isRemoved))
-    if (!removed && (dim != 1 || !getAxes().empty()))
+    if (!removed && (dim != 1 || !op.getAxes().empty()))
       y.push_back(dim);
+  return y;
+}
+
+LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
+  FailureOr<SmallVector<int64_t>> y = squeeze(*this, shapeOf(getX()));
+  if (failed(y))
+    return failure();
+  tops.push_back(*y);
   return success();
 }
 
 LogicalResult SqueezeOp::propagateItemCounts(ItemCounts &counts) {
-  const int64_t rank = tensorTypeOf(getX()).getRank();
   if (counts.of(getX()) && getAxes().empty())
     return counts.reject(*this, getX(),
                          "removes every dimension of size 1, which may include "
                          "the item dimension; `axis` says which to remove");
-  if (counts.of(getX()) && llvm::any_of(getAxes(), [&](int64_t axis) {
-        return axis == 0 || axis == -rank;
-      }))
-    return counts.reject(
-        *this, getX(),
-        "axis 0 of its bottom is the item dimension, and not all "
-        "items are valid");
-  return counts.propagate(*this);
+  return counts.propagateView(*this, [&](ArrayRef<int64_t> x) {
+    return squeeze(*this, x, /*isQuiet=*/true);
+  });
 }
 
 LogicalResult

@@ -86,6 +86,16 @@ LogicalResult ConcatOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+LogicalResult ConcatOp::propagateItemCounts(ItemCounts &counts) {
+  const int64_t axis = getAxis();
+  const bool joinsItems = llvm::any_of(getXs(), [&](Value x) {
+    Value count = counts.of(x);
+    return count && tensorTypeOf(count).getRank() == axis;
+  });
+  return joinsItems ? counts.packConcatenated(*this, axis)
+                    : counts.propagate(*this);
+}
+
 LogicalResult
 ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                          ArrayRef<bool> needed,

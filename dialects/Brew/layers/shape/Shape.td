@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, LoopNests, ItemWise]> {
+def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, LoopNests, ItemCounts]> {
   let summary = "Concatenates blobs along `axis`";
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
@@ -53,7 +53,7 @@ def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, ItemCounts]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
+def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemCounts]> {
   let summary = "Flattens the dimensions from `axis` to `end_axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins I64Attr:$axis, I64Attr:$end_axis));

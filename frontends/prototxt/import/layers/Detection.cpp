@@ -69,32 +69,105 @@ std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
   return ratios;
 }
 
-void buildPriorBox(LayerBuilder &l) {
-  const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
-  std::vector<float> widths, heights;
-  auto addBox = [&](double width, double height) {
-    widths.push_back(static_cast<float>(width));
-    heights.push_back(static_cast<float>(height));
+/// The boxes of a position, in pixels.
+class PriorBoxes {
+public:
+  explicit PriorBoxes(const caffe::PriorBoxParameter &settings)
+      : settings(settings) {}
+
+  /// Adds the boxes of PriorBox, in the order of the forks.
+  void addAll();
+  /// Adds the boxes of PriorBoxClustered.
+  void addClustered();
+
+  std::vector<float> widths, heights, xShifts, yShifts;
+
+private:
+  void add(double width, double height, double xShift = 0, double yShift = 0);
+  /// Adds a grid of density x density boxes of equal size, which divides a
+  /// square of size `fixedSize`.
+  void addGrid(float fixedSize, int density, double width, double height);
+  void addDense();
+
+  const caffe::PriorBoxParameter &settings;
+};
+
+void PriorBoxes::add(double width, double height, double xShift,
+                     double yShift) {
+  widths.push_back(static_cast<float>(width));
+  heights.push_back(static_cast<float>(height));
+  xShifts.push_back(static_cast<float>(xShift));
+  yShifts.push_back(static_cast<float>(yShift));
+}
+
+void PriorBoxes::addGrid(float fixedSize, int density, double width,
+                         double height) {
+  // The forks truncate to whole pixels: the size, its half, and the distance
+  // of the boxes.
+  const int half = static_cast<int>(fixedSize) / 2;
+  const int distance =
+      static_cast<int>(fixedSize / static_cast<float>(density));
+  auto shift = [&](int index) {
+    return distance / 2. + index * distance - half;
   };
+  for (int row = 0; row < density; ++row)
+    for (int column = 0; column < density; ++column)
+      add(width, height, shift(column), shift(row));
+}
+
+void PriorBoxes::addDense() {
+  for (int i = 0; i < settings.fixed_size_size(); ++i) {
+    const float size = settings.fixed_size(i);
+    const int density = static_cast<int>(settings.density(i));
+    auto addRatio = [&](float ratio) {
+      addGrid(size, density, size * std::sqrt(ratio), size / std::sqrt(ratio));
+    };
+    for (float ratio : settings.fixed_ratio())
+      addRatio(ratio);
+    if (settings.fixed_ratio_size())
+      continue;
+    addGrid(size, density, static_cast<int>(size), static_cast<int>(size));
+    for (float ratio : aspectRatios(settings))
+      addRatio(ratio);
+  }
+}
+
+void PriorBoxes::addAll() {
+  addDense();
   for (int i = 0; i < settings.min_size_size(); ++i) {
     // Sizes are truncated to whole pixels.
     const int minSize = static_cast<int>(settings.min_size(i));
-    addBox(minSize, minSize);
+    add(minSize, minSize);
     if (settings.max_size_size()) {
       const double side =
           std::sqrt(double(minSize) * static_cast<int>(settings.max_size(i)));
-      addBox(side, side);
+      add(side, side);
     }
     for (float ratio : aspectRatios(settings))
-      addBox(minSize * std::sqrt(ratio), minSize / std::sqrt(ratio));
+      add(minSize * std::sqrt(ratio), minSize / std::sqrt(ratio));
   }
+}
+
+void PriorBoxes::addClustered() {
+  for (int i = 0; i < settings.width_size(); ++i)
+    add(settings.width(i), settings.height(i));
+}
+
+void setBoxes(LayerBuilder &l, const PriorBoxes &boxes) {
+  const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
   std::vector<float> variances(settings.variance().begin(),
                                settings.variance().end());
   if (variances.empty())
     variances = {0.1F};
   auto op = l.layerOp<PriorBoxOp>();
-  op.setWidths(widths);
-  op.setHeights(heights);
+  op.setWidths(boxes.widths);
+  op.setHeights(boxes.heights);
+  auto isZero = [](float shift) { return shift == 0; };
+  if (!llvm::all_of(boxes.xShifts, isZero) ||
+      !llvm::all_of(boxes.yShifts, isZero)) {
+    op.setXShifts(boxes.xShifts);
+    op.setYShifts(boxes.yShifts);
+  }
   op.setVariances(variances);
   if (settings.has_img_size())
     op.setImageSize({settings.img_size(), settings.img_size()});
@@ -110,11 +183,24 @@ void buildPriorBox(LayerBuilder &l) {
   op.setClip(settings.clip());
 }
 
+void buildPriorBox(LayerBuilder &l) {
+  PriorBoxes boxes(l.layer.prior_box_param());
+  boxes.addAll();
+  setBoxes(l, boxes);
+}
+
+void buildPriorBoxClustered(LayerBuilder &l) {
+  PriorBoxes boxes(l.layer.prior_box_param());
+  boxes.addClustered();
+  setBoxes(l, boxes);
+}
+
 } // namespace
 
 BuildFunctions detectionFunctions() {
   return {{"PSROIPooling", buildPsRoiPooling},
           {"PriorBox", buildPriorBox},
+          {"PriorBoxClustered", buildPriorBoxClustered},
           {"ROIAlign", buildRoiAlign},
           {"ROIPooling", buildRoiPooling}};
 }

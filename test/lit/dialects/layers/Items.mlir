@@ -11,6 +11,12 @@ brew.program @main test {
   %m = brew.mask_items "r"(%y, %count) {fill = 0.0 : f64} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   // CHECK: brew.average_items "r"(%[[M]], %[[C]]) {items = 4 : i64, loss_weights = array<f32: 1.000000e+00>, tops = ["r"]}
   %a = brew.average_items "r"(%m, %count) {items = 4 : i64, loss_weights = array<f32: 1.0>, tops = ["r"]} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
+  // CHECK: %[[K:.*]] = brew.scale_item_count "v"(%[[C]]) {factor = 3 : i64} : (tensor<i32>) -> tensor<1xi32>
+  %k = brew.scale_item_count "v"(%count) {factor = 3 : i64} : (tensor<i32>) -> tensor<1xi32>
+  // CHECK: %{{.*}}, %{{.*}} = brew.pack_items "c"(%[[M]], %[[C]]) {axis = 0 : i64, counted = array<i1: true, false>, extents = array<i64: 3, 1>, tops = ["c"]} : (tensor<4x3xf32>, tensor<i32>) -> (tensor<4x3xf32>, tensor<i32>)
+  %packed, %total = brew.pack_items "c"(%m, %count) {axis = 0 : i64, counted = array<i1: true, false>, extents = array<i64: 3, 1>, tops = ["c"]} : (tensor<4x3xf32>, tensor<i32>) -> (tensor<4x3xf32>, tensor<i32>)
+  // CHECK: brew.unpack_items "c"(%{{.*}}, %[[C]]) {axis = 0 : i64, counted = array<i1: true, false>, extents = array<i64: 3, 1>} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
+  %unpacked = brew.unpack_items "c"(%packed, %count) {axis = 0 : i64, counted = array<i1: true, false>, extents = array<i64: 3, 1>} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   // CHECK: brew.with_item_count "n"(%[[X]], %{{.*}}) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   %number = brew.data_input "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
   %n, %counted = brew.with_item_count "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)

@@ -44,11 +44,12 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s, %t = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the item dimension, and not all items are valid}}
-  %z = brew.concat "c"(%y, %y) {axis = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %z, %d, %q = brew.filter "g"(%x, %t) {tops = ["z"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'c': a top whose number of items is only known at run time cannot have a loss_weight; reduce it first}}
+  %l = brew.concat "c"(%y, %x) {axis = 0 : i64, loss_weights = array<f32: 1.0>, tops = ["l"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
 }
 
 // -----
@@ -57,7 +58,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of bottom 'y' is only known at run time, and the top's shape would not fit every number of items}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 4, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
 }
 
@@ -67,28 +68,8 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
-  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: -1>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<12xf32>
-}
-
-// -----
-
-brew.program @p train {
-  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
-  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
-  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
-  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1, -1, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
-}
-
-// -----
-
-brew.program @p train {
-  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
-  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
-  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the item dimension, and not all items are valid; 'dim: 0' keeps it, whatever their number}}
-  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1>, num_axes = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
+  // expected-error @below {{layer 'r': dimension 0 of bottom 'y' is only known at run time, and the top's shape would not fit every number of items}}
+  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 2, -1>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<2x6xf32>
 }
 
 // -----
@@ -208,6 +189,16 @@ brew.program @p test {
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
   // expected-error @below {{layer 's': does not accept bottom 'd', whose dimension 2 is only known at run time}}
   %s = brew.softmax "s"(%d) {axis = 3 : i64, tops = ["s"]} : (tensor<1x1x5x7xf32>) -> tensor<1x1x5x7xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
+  // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
+  // expected-error @below {{layer 'r': dimension 2 of bottom 'd' is only known at run time, and the top's shape would not fit every number of items}}
+  %s = brew.reshape "r"(%d) {axis = 0 : i64, dims = array<i64: 1, 7, -1>, num_axes = -1 : i64, tops = ["r"]} : (tensor<1x1x5x7xf32>) -> tensor<1x7x5xf32>
 }
 
 // -----

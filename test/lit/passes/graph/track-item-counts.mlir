@@ -115,3 +115,30 @@ brew.program @layers train {
   // CHECK-NEXT: brew.pin count "b", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }
+
+// Views: the items may be divided, or move to another dimension. The count of rows of a
+// DetectionOutput becomes a count of elements.
+// CHECK-LABEL: brew.program @views
+brew.program @views test {
+  %l, %c, %o, %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "x"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>, tensor<1x2xf32>
+  // CHECK: %[[D:.*]], %[[N:.*]] = brew.detection_output "d"
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
+  // CHECK-NEXT: %[[ELEMENTS:.*]] = brew.scale_item_count "d"(%[[N]]) {factor = 7 : i64} : (tensor<1x1xi32>) -> tensor<1xi32>
+  // CHECK-NEXT: %[[F:.*]] = brew.flatten "f"(%[[D]])
+  %f = brew.flatten "f"(%d) {axis = 1 : i64, end_axis = -1 : i64, tops = ["f"]} : (tensor<1x1x5x7xf32>) -> tensor<1x35xf32>
+  // The count of the same view is computed once.
+  // CHECK-NEXT: %[[R:.*]] = brew.reshape "r"(%[[D]])
+  %r = brew.reshape "r"(%d) {axis = 0 : i64, dims = array<i64: 0, -1>, num_axes = -1 : i64, tops = ["r"]} : (tensor<1x1x5x7xf32>) -> tensor<1x35xf32>
+  // CHECK-NEXT: %[[E:.*]] = brew.eltwise "e"(%[[F]], %[[R]])
+  %e = brew.eltwise "e"(%f, %r) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["e"]} : (tensor<1x35xf32>, tensor<1x35xf32>) -> tensor<1x35xf32>
+  // CHECK-NEXT: %[[Q:.*]] = brew.concat "q"(%[[E]], %{{.*}}) {axis = 1 : i64, tops = [""]}
+  // CHECK-NEXT: %[[P:.*]], %[[TOTAL:.*]] = brew.pack_items "q"(%[[Q]], %[[ELEMENTS]]) {axis = 1 : i64, counted = array<i1: true, false>, extents = array<i64: 35, 2>, tops = ["q"]} : (tensor<1x37xf32>, tensor<1xi32>) -> (tensor<1x37xf32>, tensor<1xi32>)
+  %q = brew.concat "q"(%e, %x) {axis = 1 : i64, tops = ["q"]} : (tensor<1x35xf32>, tensor<1x2xf32>) -> tensor<1x37xf32>
+  // A view of a view may join the elements to rows again.
+  // CHECK-NEXT: brew.scale_item_count "d"(%[[N]]) {factor = 1 : i64} : (tensor<1x1xi32>) -> tensor<i32>
+  // CHECK-NEXT: brew.reshape "rows"(%[[E]])
+  %rows = brew.reshape "rows"(%e) {axis = 0 : i64, dims = array<i64: -1, 7>, num_axes = -1 : i64, tops = ["rows"]} : (tensor<1x35xf32>) -> tensor<5x7xf32>
+  // CHECK-NEXT: brew.output %[[P]] "q"
+  brew.output %q "q" loss_weight 0.0 : tensor<1x37xf32>
+  // CHECK: brew.pin {{.*}}%[[TOTAL]]
+}

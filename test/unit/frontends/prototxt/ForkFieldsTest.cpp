@@ -13,21 +13,23 @@ namespace caffe = brew::caffe;
 namespace {
 
 TEST(ForkFields, FindsForksOfFieldsValuesAndTypes) {
-  EXPECT_STREQ(forkOwningField("LayerParameter", "video_data_param"),
-               "SSD (weiliu89/caffe)");
-  EXPECT_STREQ(forkOwningField("ConvolutionParameter", "fusion_type"),
-               "Intel Caffe");
-  EXPECT_EQ(forkOwningField("LayerParameter", "name"), nullptr);
-  EXPECT_EQ(forkOwningField("PoolingParameter", "video_data_param"), nullptr);
-  EXPECT_STREQ(forkOwningValue("DB", "IMAGEDB"), "MyCaffe");
-  EXPECT_STREQ(forkOwningLayerType("ROIPooling"),
-               "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");
-  EXPECT_EQ(forkOwningLayerType("Convolution"), nullptr);
+  EXPECT_EQ(forksWithField("LayerParameter", "video_data_param"),
+            "SSD (weiliu89/caffe)");
+  EXPECT_EQ(forksWithField("ConvolutionParameter", "fusion_type"),
+            "Intel Caffe");
+  EXPECT_EQ(forksWithField("PoolingParameter", "saturate"), "Synopsys Caffe");
+  EXPECT_EQ(forksWithField("LayerParameter", "name"), "");
+  EXPECT_EQ(forksWithField("PoolingParameter", "video_data_param"), "");
+  EXPECT_EQ(forksWithValue("DB", "IMAGEDB"), "MyCaffe");
+  EXPECT_EQ(forksWithLayerType("ROIPooling"),
+            "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");
+  EXPECT_EQ(forksWithLayerType("Lstm"), "caffe-lstm (junhyukoh) and MyCaffe");
+  EXPECT_EQ(forksWithLayerType("Convolution"), "");
 }
 
 TEST(IneffectiveFields, AreNotReportedAsForksFields) {
   EXPECT_TRUE(isIneffectiveField("ConvolutionParameter", "conv_algorithm"));
-  EXPECT_EQ(forkOwningField("ConvolutionParameter", "conv_algorithm"), nullptr);
+  EXPECT_EQ(forksWithField("ConvolutionParameter", "conv_algorithm"), "");
   EXPECT_TRUE(isIneffectiveField("LayerParameter", "forward_type"));
   EXPECT_FALSE(isIneffectiveField("PoolingParameter", "forward_type"));
   EXPECT_FALSE(isIneffectiveField("ConvolutionParameter", "relu"));
@@ -40,7 +42,7 @@ TEST(ForkFields, NoListedFieldIsInTheSchema) {
   for (int i = 0; i < file->message_type_count(); ++i) {
     const auto *type = file->message_type(i);
     for (int j = 0; j < type->field_count(); ++j)
-      EXPECT_EQ(forkOwningField(type->name(), type->field(j)->name()), nullptr)
+      EXPECT_EQ(forksWithField(type->name(), type->field(j)->name()), "")
           << type->field(j)->full_name();
   }
 }
