@@ -39,7 +39,7 @@ brew_status brew_session_get_input(brew_session *session, int program,
       throw usage("the program has no input of this number");
     const std::string &top = tops[index];
     const std::vector<std::string> unset = pipeline.unsetTops();
-    const plan::Buffer &buffer = *pipeline.find(top);
+    const plan::Buffer buffer = pipeline.lastBuffer(top);
     brew_input result{};
     result.name = session->internName(top);
     result.dtype = dtypeOf(buffer.type());

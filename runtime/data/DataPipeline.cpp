@@ -388,21 +388,37 @@ DataPipeline::shapeOfImage(std::uint32_t buffer) const {
   return std::nullopt;
 }
 
+plan::Buffer DataPipeline::lastBuffer(std::string_view top) const {
+  std::size_t index = 0;
+  const Input *input = inputOf(top, index);
+  if (!input)
+    throw unknownInput(std::string(top));
+  plan::Buffer buffer = *input->info.tops[index];
+  if (const auto shape = shapeOfImage(input->buffers[index])) {
+    // The image is dense from the first element on.
+    buffer.mutable_dims()->Assign(shape->begin(), shape->end());
+    std::int64_t stride = 1;
+    for (int i = buffer.dims_size() - 1; i >= 0; --i) {
+      buffer.set_strides(i, stride);
+      stride *= buffer.dims(i);
+    }
+  }
+  return buffer;
+}
+
 template <typename Value>
 void DataPipeline::readValues(std::string_view top, Value *values,
                               std::int64_t count) {
-  std::size_t index = 0;
-  Input *input = inputOf(top, index);
-  if (!input)
-    throw unknownInput(std::string(top));
-  const plan::Buffer &buffer = *input->info.tops[index];
+  const plan::Buffer buffer = lastBuffer(top);
   if (count != plan::elementCount(buffer))
     throw usageError("input blob '" + std::string(top) + "' has " +
                      std::to_string(plan::elementCount(buffer)) +
                      " values, not " + std::to_string(count));
   // Run no steps. This makes a device finish copying the inputs.
   executor.run(program, 0, 0);
-  executor.read(input->buffers[index], [&](const std::byte *bytes) {
+  std::size_t index = 0;
+  const Input &input = *inputOf(top, index);
+  executor.read(input.buffers[index], [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, values);
   });
 }

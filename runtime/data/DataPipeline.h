@@ -92,6 +92,9 @@ public:
   std::optional<std::vector<std::int64_t>>
   shapeOfImage(std::uint32_t buffer) const;
 
+  /// Returns the buffer of a top with the shape of the last batch. Throws Error
+  /// (1) if there is no such top.
+  plan::Buffer lastBuffer(std::string_view top) const;
   /// Copies the values that the last feedData() wrote for a top to `values`,
   /// row-major. Call it before the run, which reuses the memory of inputs.
   /// Throws Error: (1) if there is no such top, (2) if the count is wrong.
