@@ -5,6 +5,7 @@
 #include "Session.h"
 #include "support/AtomicFile.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace brew::run {
@@ -56,11 +57,16 @@ public:
 
   void append(const std::vector<std::int64_t> &shape,
               const std::vector<float> &batchValues) override {
-    if (dims.empty()) {
-      dims = shape;
-      if (dims.empty())
-        dims = {1};
-    }
+    std::vector<std::int64_t> batchDims = shape;
+    if (batchDims.empty())
+      batchDims = {1};
+    if (dims.empty())
+      dims = batchDims;
+    else if (!std::equal(dims.begin() + 1, dims.end(), batchDims.begin() + 1,
+                         batchDims.end()))
+      throw badInput("blob '" + blob +
+                     "' changes its shape from batch to batch, and " + path +
+                     " has one shape: choose --format lmdb or leveldb");
     rowCount += rowsOf(shape);
     values.insert(values.end(), batchValues.begin(), batchValues.end());
     dims[0] = rowCount;
