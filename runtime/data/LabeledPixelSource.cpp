@@ -171,8 +171,7 @@ private:
       failOnSize(where, kind, image,
                  "the plan was built for " + std::to_string(height) + " x " +
                      std::to_string(width) +
-                     " (set new_height and new_width for images of several "
-                     "sizes)");
+                     " (recompile the net, or set new_height and new_width)");
     }
   }
 

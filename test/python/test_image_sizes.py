@@ -298,6 +298,21 @@ class ImageSizes(Case):
         status, log = self.run_caffe("time", "-model", "net.prototxt", "-iterations", "2", PATH=path)
         self.assertEqual(status, 0, log)
 
+    def test_command_after_another_size(self):
+        """The plan of images of one size is cached, until a pair of images is replaced by another size."""
+        image = np.zeros((6, 8, 3), np.uint8)
+        for name in ("a", "b"):
+            self.write_image(name + ".png", image)
+            self.write_image(name + "l.png", image[..., 0])
+        self.write("a.png\tal.png\nb.png\tbl.png\n", "pairs.txt")
+        self.write(PAIRS + PIXELS, "net.prototxt")
+        path = os.pathsep.join([self.python_folder(), os.environ["PATH"]])
+        for _ in range(2):
+            status, log = self.run_caffe("time", "-model", "net.prototxt", "-iterations", "2", PATH=path)
+            self.assertEqual(status, 0, log)
+            self.write_image("b.png", image[:5])
+            self.write_image("bl.png", image[:5, :, 0])
+
     def test_command_without_python(self):
         self.solver(IMAGES + CLASSES)
         os.mkdir(self.path("none"))

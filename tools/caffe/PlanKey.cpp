@@ -77,16 +77,15 @@ FileContent readContent(const fs::path &path) {
   return result;
 }
 
-/// Returns the possible names in a list's first line: the text before the last
+/// Returns the possible names in a line of a list: the text before the last
 /// space (images, whose names may contain spaces) and the first word (HDF5
-/// files).
-std::set<std::string> firstEntries(const std::string &list) {
-  const std::string line = list.substr(0, list.find('\n'));
+/// files, pairs of images).
+std::set<std::string> entriesOf(const std::string &line) {
   std::set<std::string> entries = {line.substr(0, line.find_last_of(' '))};
   constexpr char kSpace[] = " \t\r\n";
-  if (const size_t begin = list.find_first_not_of(kSpace); begin != list.npos)
+  if (const size_t begin = line.find_first_not_of(kSpace); begin != line.npos)
     entries.insert(
-        list.substr(begin, list.find_first_of(kSpace, begin) - begin));
+        line.substr(begin, line.find_first_of(kSpace, begin) - begin));
   return entries;
 }
 
@@ -116,7 +115,8 @@ public:
       return;
     // Brew looks up names relative to the link, not to its target.
     Referrer self{path.parent_path(), {}};
-    for (const std::string &entry : firstEntries(content.text)) {
+    for (const std::string &entry :
+         entriesOf(content.text.substr(0, content.text.find('\n')))) {
       std::set<std::string> roots = referrer.roots;
       roots.insert("");
       for (const std::string &root : roots)
@@ -230,13 +230,13 @@ private:
     roots.insert("");
     std::ifstream file(list);
     for (std::string line; std::getline(file, line);)
-      for (const std::string &root : roots) {
-        const std::string name = root + line.substr(0, line.find_last_of(' '));
-        for (const fs::path &path :
-             {fs::path(name), referrer.folder / fs::path(name)})
-          if (fs::is_regular_file(path, error))
-            addStamp(path);
-      }
+      for (const std::string &root : roots)
+        for (const std::string &entry : entriesOf(line))
+          for (const fs::path &path :
+               {fs::path(root + entry),
+                referrer.folder / fs::path(root + entry)})
+            if (fs::is_regular_file(path, error))
+              addStamp(path);
   }
 
   void addStamp(const fs::path &path) {

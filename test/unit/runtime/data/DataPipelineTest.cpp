@@ -216,7 +216,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   DataPipeline secondPipeline(
       executor, executor.findProgram("forward_backward"), {1}, "");
   executor.bindMemory({{0, nullptr}});
-  secondPipeline.feed();
+  secondPipeline.feedData();
   EXPECT_EQ(readFloats(executor, 0, 12), std::vector<float>(12));
 }
 
@@ -262,7 +262,7 @@ TEST(DataPipeline, DummyDataRefillsRandomBlobs) {
 
   DataPipeline resumed(executor, program, {1}, "");
   resumed.restore(cursors);
-  resumed.feed();
+  resumed.feedData();
   EXPECT_EQ(readFloats(executor, 0, 12), second);
 }
 
@@ -278,7 +278,7 @@ TEST(DataPipeline, TopsSetByTheCallerNeedNoSource) {
   EXPECT_EQ(readFloats(executor, 0, 12), values);
   DataPipeline withoutValues(executor, 0, {1}, "");
   test::expectError(ExitStatus::Unavailable, "nowhere",
-                    [&] { withoutValues.feed(); });
+                    [&] { withoutValues.feedData(); });
 }
 
 TEST(DataPipeline, RetriesToOpenMissingSources) {
