@@ -7,6 +7,9 @@
 
 #include "frontends/prototxt/check/LayerChecker.h"
 
+#include "support/NumberText.h"
+
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 
@@ -57,9 +60,11 @@ bool checkOneForEach(LayerChecker &c, const std::string &field, int count,
   if (count == referenceCount)
     return true;
   c.error(c.layer.prior_box_param(), field,
-          field + " is given " + std::to_string(count) + " times and " +
-              reference + " " + std::to_string(referenceCount) +
-              " times; it takes one for each");
+          field + " is given " +
+              countWithNoun(static_cast<size_t>(count), "time") + " and " +
+              reference + " " +
+              countWithNoun(static_cast<size_t>(referenceCount), "time") +
+              "; it takes one for each");
   return false;
 }
 
@@ -67,11 +72,14 @@ bool checkOneForEach(LayerChecker &c, const std::string &field, int count,
 void warnOfUnused(LayerChecker &c, std::initializer_list<const char *> fields,
                   const std::string &owner) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
-  for (const char *field : fields)
-    if (settings.GetReflection()->FieldSize(
-            settings, settings.GetDescriptor()->FindFieldByName(field)) > 0)
-      c.warn(settings, field,
-             std::string(field) + " has no effect: it belongs to " + owner);
+  const auto *reflection = settings.GetReflection();
+  for (const char *name : fields) {
+    const auto *field = settings.GetDescriptor()->FindFieldByName(name);
+    if (field->is_repeated() ? reflection->FieldSize(settings, field) > 0
+                             : reflection->HasField(settings, field))
+      c.warn(settings, name,
+             std::string(name) + " has no effect: it belongs to " + owner);
+  }
 }
 
 /// Checks the boxes of forks for FaceBoxes.
@@ -88,8 +96,19 @@ void checkDenseBoxes(LayerChecker &c) {
       c.error(settings, "density",
               "density must be a whole number from 1 to 32", i);
   }
-  checkOneForEach(c, "density", settings.density_size(), "fixed_size",
-                  settings.fixed_size_size());
+  if (checkOneForEach(c, "density", settings.density_size(), "fixed_size",
+                      settings.fixed_size_size())) {
+    // Boxes become code, one by one.
+    constexpr double kMaxBoxes = 1024;
+    double boxes = 0;
+    for (float density : settings.density())
+      boxes += double(density) * density *
+               std::max(settings.fixed_ratio_size(),
+                        1 + settings.aspect_ratio_size());
+    if (boxes > kMaxBoxes)
+      c.error(settings, "density",
+              "density gives more than 1024 boxes for each position");
+  }
   if (settings.fixed_ratio_size() && settings.aspect_ratio_size())
     c.error(settings, "fixed_ratio",
             "give either fixed_ratio or aspect_ratio, not both");
@@ -172,7 +191,7 @@ void checkPriorBoxClustered(LayerChecker &c) {
                   settings.width_size());
   checkBoxPlaces(c);
   warnOfUnused(c,
-               {"min_size", "max_size", "aspect_ratio", "fixed_size",
+               {"min_size", "max_size", "aspect_ratio", "flip", "fixed_size",
                 "fixed_ratio", "density"},
                "PriorBox");
 }

@@ -173,9 +173,12 @@ LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
   }
   if (fullBottom)
     return reject(layer, countedBottom,
-                  "'" + nameOf(fullBottom) + "' always has all its items, '" +
-                      nameOf(countedBottom) + "' only those that layer '" +
-                      layerOf(of(countedBottom)) + "' lets through");
+                  (nameOf(fullBottom).empty()
+                       ? std::string("its parameter")
+                       : "'" + nameOf(fullBottom).str() + "'") +
+                      " always has all its items, '" + nameOf(countedBottom) +
+                      "' only those that layer '" + layerOf(of(countedBottom)) +
+                      "' lets through");
   set(layer->getResult(0), of(countedBottom));
   return success();
 }
