@@ -437,6 +437,7 @@ const BrokenRule kRules[] = {
     {"RandomKeyWithGaps",
      [](Manifest &m) {
        Buffer &words = buffer(m, "drop.random_key");
+       words.set_offset(0);
        words.set_strides(0, 2);
        words.set_size(12);
      },
