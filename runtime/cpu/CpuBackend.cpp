@@ -10,6 +10,7 @@
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/Denormals.h"
 #include "runtime/cpu/StepBuilder.h"
+#include "runtime/cpu/StreamingCopy.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
@@ -265,7 +266,7 @@ void CpuBackend::packParameters() {
 void CpuBackend::upload(std::uint32_t index, const std::byte *bytes) {
   const Buffer &target = buffer(index);
   if (isDense(target)) { // in any order
-    std::memcpy(arenas.address(index), bytes, target.size());
+    streamingCopy(arenas.address(index), bytes, target.size());
     return;
   }
   runOnTeam([&] {
