@@ -19,6 +19,8 @@ extern "C" {
  * overrides them. The last call that overrides an input wins.
  */
 
+/* If each image has its own size (brewc --image-sizes=any), `dims` are those
+ * of the image that the last feed wrote, or of the largest one before. */
 typedef struct brew_input {
   size_t struct_size;
   const char *name; /* valid until the session is destroyed */
