@@ -10,6 +10,7 @@ import unittest.mock
 import zlib
 
 import caffe
+import h5py
 import numpy as np
 from brew import _core
 from caffe import _fused
@@ -312,6 +313,27 @@ class ImageSizes(Case):
             self.assertEqual(status, 0, log)
             self.write_image("b.png", image[:5])
             self.write_image("bl.png", image[:5, :, 0])
+
+    def run_tool(self, *arguments):
+        return subprocess.run([os.path.join(PROGRAMS, arguments[0]), *arguments[1:]], cwd=self.folder,
+                              capture_output=True, text=True, timeout=100)
+
+    def test_programs_of_a_plan(self):
+        """brew-run reads a plan of the data layer alone: every batch has the shape of its image."""
+        self.write(IMAGES, "data.prototxt")
+        self.assertEqual(self.run_tool("brewc", "data.prototxt", "--phase=train", "--stepwise", "--image-sizes=any",
+                                       "-o", "data.plan").returncode, 0)
+        result = self.run_tool("brew-run", "eval", "data.plan", "--from-source", "--batches", "4", "--outputs", "out.h5")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with h5py.File(self.path("out.h5")) as file:
+            for number in range(4):
+                self.close(file["batch/%d/data" % number][()], self.values(number))
+        # A dataset has one shape.
+        result = self.run_tool("brew-run", "features", "data.plan", "--blobs", "data", "--outputs", "f.h5",
+                               "--format", "hdf5", "--batches", "4")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("blob 'data' changes its shape from batch to batch, and f.h5 has one shape", result.stderr)
+        self.assertFalse(os.path.exists(self.path("f.h5")))
 
     def test_command_without_python(self):
         self.solver(IMAGES + CLASSES)
