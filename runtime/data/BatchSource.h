@@ -96,8 +96,8 @@ public:
   }
 
   /// Returns the shapes of the last batch if image sizes vary: a top's values
-  /// are then dense from its first element on. Otherwise returns no shapes: the
-  /// tops have those of their buffers.
+  /// are then dense from its first element on. Otherwise returns no shapes:
+  /// each top has the shape of its buffer.
   virtual BatchShapes shapes() const { return {}; }
 
   /// Identifies the content of the source as far as possible without reading

@@ -33,8 +33,8 @@ struct DataShapes {
 };
 
 /// The treatment of images that may have several sizes: in batches of one
-/// without a crop, to which Caffe adapts the shape of the net. Other images are
-/// taken to have the size of the first one, or that of the crop.
+/// without a crop, Caffe changes the shape of the net with each image. All
+/// other images are expected to have the size of the first one, or of the crop.
 enum class ImageSizes {
   Equal, ///< images of several sizes are an error
   First, ///< reads the first image only, whose size is the shape

@@ -56,7 +56,7 @@ template <typename Op> void divideByFixed(LayerBuilder &l, Op op) {
   quotient.setShift(APFloat(0.0F));
 }
 
-/// Returns the weights of classes, of which there may be any number.
+/// Returns a constant with one weight for each class.
 Value classWeights(LayerBuilder &l) {
   const auto &weights = l.layer.loss_param().class_weighting();
   return l.constant("class weights", weights.size(),
