@@ -137,9 +137,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createPinBlobs(pins));
     pm.addPass(passes::createTrackItemCounts());
     pm.addPass(passes::createPropagateStoredParams());
-    passes::UnrollRecurrentOptions recurrent;
+    passes::LowerRecurrentOptions recurrent;
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
-    pm.addPass(createUnrollRecurrent(recurrent));
+    pm.addPass(createLowerRecurrent(recurrent));
     pm.addPass(passes::createFoldFlatten());
     addOptional("sink-relu-below-max-pool",
                 [] { return passes::createSinkReluBelowMaxPool(); });
@@ -255,6 +255,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       addOptional("rematerialize",
                   [&] { return createRematerialize(rematerialize); });
     pm.addPass(passes::createAliasSubviews());
+    passes::BuildLoopsOptions loops;
+    loops.noLibrary = layout.noLibrary;
+    pm.addPass(createBuildLoops(loops));
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));

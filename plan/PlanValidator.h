@@ -84,7 +84,8 @@ private:
                             const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;
-  void checkStep(const Step &step, int program, const std::string &where) const;
+  void checkStep(const Step &step, int program, bool isInLoop,
+                 const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;
   /// Returns the buffer at `index`. Fails if the index is not `present`, if the
@@ -95,7 +96,7 @@ private:
                        const std::string &where, const char *bufferName) const;
 
   // PlanValidatorOperands.cpp
-  void checkOperands(const Step &step, int program,
+  void checkOperands(const Step &step, int program, bool isInLoop,
                      const std::string &where) const;
   void checkAccess(const Step &step, const std::string &where) const;
   const Buffer &operand(const Step &step, int index) const;
@@ -117,6 +118,11 @@ private:
   void checkEpilogue(const Epilogue &epilogue, Direction direction,
                      const std::string &where) const;
   void checkTypes(const Step &step, const std::string &where) const;
+
+  // PlanValidatorLoops.cpp
+  void checkLoop(const Step &step, int program, const std::string &where) const;
+  void checkWithin(const Operand &operand, const Step &loop,
+                   const std::string &where) const;
 
   const Manifest &manifest;
   SegmentRange range;

@@ -120,6 +120,11 @@ void Validator::checkAccess(const Step &step, const std::string &where) const {
       expected = hostAccesses(call);
     break;
   }
+  case Step::kLoop:
+    isCountValid = true;
+    for (const Operand &operand : step.operands())
+      expected.push_back(operand.access());
+    break;
   case Step::ACTION_NOT_SET:
     break;
   }
@@ -220,13 +225,15 @@ void Validator::checkOverlaps(const Step &step, int argumentCount,
             "a result in place does not have the bytes of an argument");
 }
 
-void Validator::checkOperands(const Step &step, int program,
+void Validator::checkOperands(const Step &step, int program, bool isInLoop,
                               const std::string &where) const {
   for (const Operand &operand : step.operands()) {
     const Buffer &accessed =
         buffer(operand.has_buffer_index(), operand.buffer_index(), program,
                where, "an operand");
     require(operand.has_access(), where, "an operand's access is missing");
+    require(isInLoop || !operand.has_loop_stride(), where,
+            "an operand moves outside of a loop");
     if (isWritten(operand))
       checkWritable(accessed, where);
   }

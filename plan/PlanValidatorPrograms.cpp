@@ -29,7 +29,8 @@ void Validator::checkProgram(int index, const std::string &where) const {
               static_cast<std::uint32_t>(program.steps_size()),
           where, "first_backward_step lies outside the program");
   for (int i = 0; i < program.steps_size(); ++i)
-    checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
+    checkStep(program.steps(i), index, /*isInLoop=*/false,
+              where + ", step " + std::to_string(i));
   for (const DataInput &input : program.data_inputs()) {
     require(input.has_layer(), where, "a data input's layer is missing");
     require(input.buffer_indices_size() > 0, where,
@@ -278,11 +279,11 @@ const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,
   return found;
 }
 
-void Validator::checkStep(const Step &step, int program,
+void Validator::checkStep(const Step &step, int program, bool isInLoop,
                           const std::string &where) const {
   require(step.action_case() != Step::ACTION_NOT_SET, where,
           "it has no action (or one that this program is too old to know)");
-  checkOperands(step, program, where);
+  checkOperands(step, program, isInLoop, where);
   if (step.has_generated_alternative())
     checkGeneratedAlternative(step, where);
   if (step.has_convolution())
@@ -295,6 +296,8 @@ void Validator::checkStep(const Step &step, int program,
     checkAllReduce(step, where);
   else if (step.has_host())
     checkHost(step, where);
+  else if (step.has_loop())
+    checkLoop(step, program, where);
 }
 
 void Validator::checkCondition(const Check &check, int program,

@@ -27,12 +27,19 @@ constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
 static_assert(kWidestAccess == dialects::target::GpuAttr::kMaxAccessBytes,
               "arenas are aligned for the widest pack");
 
-/// The buffers of every actual or alternative launch of a module's kernels.
-using Launches = llvm::StringMap<SmallVector<SmallVector<Value>>>;
+/// The buffers of a launch, and in a loop the bytes by which their addresses
+/// change.
+struct KernelLaunch {
+  SmallVector<Value> buffers;
+  SmallVector<int64_t> strides;
+};
+
+/// Every actual or alternative launch of a module's kernels.
+using Launches = llvm::StringMap<SmallVector<KernelLaunch>>;
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelOp op, ArrayRef<SmallVector<Value>> launches)
+  KernelEmitter(KernelOp op, ArrayRef<KernelLaunch> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
   EmittedKernel emit(dialects::target::GpuAttr gpu, unsigned team) {
@@ -84,7 +91,7 @@ private:
         markAccesses(nest);
     SmallVector<std::string> names(text.arguments.size(), "b");
     if (!launches.empty())
-      for (auto [name, buffer] : llvm::zip(names, buffersOf(launches.front())))
+      for (auto [name, buffer] : llvm::zip(names, buffersOf(launches.front().buffers)))
         name = buffer.getName().str();
     if (auto explicitNames = op.getArgumentNames())
       for (auto [name, explicitName] :
@@ -92,8 +99,8 @@ private:
         name = explicitName.str();
     for (auto [argument, name] : llvm::zip(text.arguments, names))
       argument.name = text.unique(name, "b");
-    for (ArrayRef<Value> launch : launches) {
-      SmallVector<BufferOp> buffers = buffersOf(launch);
+    for (const KernelLaunch &launch : launches) {
+      SmallVector<BufferOp> buffers = buffersOf(launch.buffers);
       markOverlaps(buffers);
     }
   }
@@ -122,13 +129,18 @@ private:
         text.arguments[argument].written = true;
   }
 
-  /// Returns the buffers that a launch passes: its operands without results
-  /// that overwrite an argument.
+  /// Returns whether the kernel receives an operand of its launches: results
+  /// that overwrite an argument are no arguments.
+  bool isArgument(size_t operand) {
+    const size_t inputs = op.getBody().front().getNumArguments();
+    return operand < inputs || op.getInPlace()[operand - inputs] < 0;
+  }
+
+  /// Returns the buffers that a launch passes.
   SmallVector<BufferOp> buffersOf(ArrayRef<Value> launch) {
-    unsigned inputs = op.getBody().front().getNumArguments();
     SmallVector<BufferOp> buffers;
     for (auto [i, value] : llvm::enumerate(launch))
-      if (i < inputs || op.getInPlace()[i - inputs] < 0)
+      if (isArgument(i))
         buffers.push_back(value.getDefiningOp<BufferOp>());
     return buffers;
   }
@@ -143,11 +155,21 @@ private:
       result.push_back(launches.empty() && dialects::isSubview(type)
                            ? elementBytes(type.getElementType())
                            : kWidestAccess);
-    for (ArrayRef<Value> launch : launches)
+    for (const KernelLaunch &launch : launches) {
       for (auto [alignment, buffer] :
-           llvm::zip_equal(result, buffersOf(launch)))
+           llvm::zip_equal(result, buffersOf(launch.buffers)))
         alignment =
             static_cast<int64_t>(llvm::MinAlign(alignment, buffer.getOffset()));
+      if (launch.strides.empty())
+        continue;
+      SmallVector<int64_t> strides;
+      for (auto [i, stride] : llvm::enumerate(launch.strides))
+        if (isArgument(i))
+          strides.push_back(stride);
+      for (auto [alignment, stride] : llvm::zip_equal(result, strides))
+        alignment = static_cast<int64_t>(
+            llvm::MinAlign(alignment, static_cast<uint64_t>(std::abs(stride))));
+    }
     return result;
   }
 
@@ -344,7 +366,7 @@ private:
   }
 
   KernelOp op;
-  ArrayRef<SmallVector<Value>> launches;
+  ArrayRef<KernelLaunch> launches;
   Kernel kernel;
   KernelSource text;
 };
@@ -359,16 +381,19 @@ std::vector<EmittedKernel> emitKernels(ModuleOp module, unsigned team) {
   Launches launches;
   module.walk([&](Operation *op) {
     if (auto launch = dyn_cast<LaunchOp>(op))
-      launches[launch.getKernel()].emplace_back(launch.getBuffers());
+      launches[launch.getKernel()].push_back(
+          {SmallVector<Value>(launch.getBuffers()),
+           SmallVector<int64_t>(
+               launch.getStrides().value_or(ArrayRef<int64_t>()))});
     else if (auto call = dyn_cast<ConvolutionOp>(op);
              call && call.getGenerated())
       launches[call.getGenerated()->getKernel().getValue()].push_back(
-          call.generatedBuffers());
+          {call.generatedBuffers(), {}});
   });
   std::vector<EmittedKernel> kernels;
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
-    ArrayRef<SmallVector<Value>> kernelLaunches = launches[op.getSymName()];
+    ArrayRef<KernelLaunch> kernelLaunches = launches[op.getSymName()];
     kernels.push_back(KernelEmitter(*folded, kernelLaunches).emit(gpu, team));
   }
   return kernels;

@@ -43,6 +43,9 @@ public:
   dialects::plan::KernelOp kernelOf(llvm::StringRef name) {
     return symbols.lookup<dialects::plan::KernelOp>(name);
   }
+  const plan::Buffer &bufferEntry(unsigned buffer) const {
+    return manifest.buffers(static_cast<int>(buffer));
+  }
   const plan::Kernel &kernelEntry(unsigned kernel) const {
     return manifest.kernels(kernel);
   }
@@ -54,8 +57,8 @@ public:
   llvm::SmallVector<plan::Operand::Access>
   accessesOf(dialects::plan::StepInterface op);
   /// Adds a buffer to the operands of a step.
-  void addOperand(plan::Step &step, mlir::Value value,
-                  plan::Operand::Access access);
+  plan::Operand &addOperand(plan::Step &step, mlir::Value value,
+                            plan::Operand::Access access);
   /// Adds all operands of `op` in their order.
   void addOperands(dialects::plan::StepInterface op, plan::Step &step);
 

@@ -37,11 +37,12 @@ ManifestBuilder::accessesOf(StepInterface op) {
   return accesses;
 }
 
-void ManifestBuilder::addOperand(plan::Step &step, Value value,
-                                 plan::Operand::Access access) {
+plan::Operand &ManifestBuilder::addOperand(plan::Step &step, Value value,
+                                           plan::Operand::Access access) {
   plan::Operand &operand = *step.add_operands();
   operand.set_buffer_index(buffer(value));
   operand.set_access(access);
+  return operand;
 }
 
 void ManifestBuilder::addOperands(StepInterface op, plan::Step &step) {
@@ -76,8 +77,12 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
     const auto accesses = builder.accessesOf(launch);
     const auto [arguments, inPlace] =
         splitBuffers(builder.kernelOf(launch.getKernel()));
-    for (unsigned i : llvm::concat<const unsigned>(arguments, inPlace))
-      builder.addOperand(step, launch.getBuffers()[i], accesses[i]);
+    for (unsigned i : llvm::concat<const unsigned>(arguments, inPlace)) {
+      plan::Operand &operand =
+          builder.addOperand(step, launch.getBuffers()[i], accesses[i]);
+      if (auto strides = launch.getStrides(); strides && (*strides)[i] != 0)
+        operand.set_loop_stride((*strides)[i]);
+    }
     const plan::Kernel &generated = builder.kernelEntry(to.kernel_index());
     step.set_flops(generated.flops());
     step.set_bytes(generated.bytes());
@@ -150,6 +155,52 @@ struct InnerProductEntry
     to.set_transpose(product.getTranspose());
     to.set_axis(product.getAxis());
     setCall(product, builder, step, to);
+  }
+};
+
+struct LoopEntry : ManifestInterface::ExternalModel<LoopEntry, LoopOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto loop = cast<LoopOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(loop, program);
+    plan::Loop &to = *step.mutable_loop();
+    const auto iterations = static_cast<int64_t>(loop.getIterations());
+    to.set_iterations(iterations);
+    if (auto steps = loop.getLastSteps())
+      to.set_last_steps(static_cast<uint32_t>(*steps));
+    plan::Program body;
+    for (Operation &nested : loop.getBody().front())
+      cast<ManifestInterface>(nested).addToManifest(builder, body);
+    *to.mutable_steps() = body.steps();
+    uint64_t flops = 0, bytes = 0;
+    for (const plan::Step &nested : to.steps()) {
+      flops += nested.flops();
+      bytes += nested.bytes();
+    }
+    step.set_flops(flops * iterations);
+    step.set_bytes(bytes * iterations);
+    // A carried value is also the initial one, and an operand may be several.
+    llvm::MapVector<unsigned, unsigned> access; // by buffer: 1 read, 2 write
+    for (Value value : loop.getReads())
+      access[builder.buffer(value)] |= 1;
+    for (Value value : loop.getWrites()) {
+      const plan::Buffer written = builder.bufferEntry(builder.buffer(value));
+      bool isCarried = false;
+      for (auto &[index, flags] : access)
+        if (const plan::Buffer &read = builder.bufferEntry(index);
+            read.arena_index() == written.arena_index() &&
+            read.offset() == written.offset() && (flags & 1)) {
+          flags |= 2;
+          isCarried = true;
+        }
+      if (!isCarried)
+        access[builder.buffer(value)] |= 2;
+    }
+    for (auto [index, flags] : access) {
+      plan::Operand &operand = *step.add_operands();
+      operand.set_buffer_index(index);
+      operand.set_access(static_cast<plan::Operand::Access>(flags));
+    }
   }
 };
 
@@ -226,6 +277,7 @@ void brew::compiler::attachStepEntries(MLIRContext &context) {
   ConvolutionOp::attachInterface<ConvolutionEntry>(context);
   InnerProductOp::attachInterface<InnerProductEntry>(context);
   CopyOp::attachInterface<CopyEntry>(context);
+  LoopOp::attachInterface<LoopEntry>(context);
   HostCallOp::attachInterface<HostEntry>(context);
   AllReduceStartOp::attachInterface<AllReduceStartEntry>(context);
   AllReduceWaitOp::attachInterface<AllReduceWaitEntry>(context);

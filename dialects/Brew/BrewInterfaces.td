@@ -103,6 +103,19 @@ def Brew_PlanStepInterface : OpInterface<"PlanStepInterface"> {
   ];
 }
 
+def Brew_LoopInterface : OpInterface<"LoopInterface"> {
+  let cppNamespace = "::brew::dialects";
+  let description = [{
+    An operation that becomes a `brew.loop`, since it repeats library calls. Until
+    brew-build-loops it is opaque, and its operands and results are row-major.
+  }];
+  let methods = [InterfaceMethod<
+      "Builds the loop, with loop nests between the calls of its body, and returns one value "
+      "per result. The value of an unused result may be null.",
+    "::llvm::SmallVector<::mlir::Value>", "buildLoop",
+    (ins "::mlir::OpBuilder &":$builder)>];
+}
+
 def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{

@@ -32,6 +32,7 @@ class Brew_Elementwise<string mnemonic, list<Trait> traits = []>
 
 defvar Gradient = DeclareOpInterfaceMethods<Brew_GradientInterface>;
 defvar LoopNests = DeclareOpInterfaceMethods<Brew_LoopNestInterface>;
+defvar Loop = DeclareOpInterfaceMethods<Brew_LoopInterface>;
 defvar Labels = DeclareOpInterfaceMethods<Brew_LabelInterface>;
 defvar Library = TraitList<[
   DeclareOpInterfaceMethods<Brew_PlanStepInterface, ["countFlops"]>,

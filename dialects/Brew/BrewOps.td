@@ -242,8 +242,65 @@ def Brew_KernelOp : Brew_Op<"kernel",
   let hasVerifier = 1;
 }
 
+def Brew_LoopOp : Brew_Op<"loop",
+    [IsolatedFromAbove, SingleBlock, Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let summary = "Steps that are repeated";
+  let description = [{
+    Runs the library calls and kernels of its body `iterations` times. Before
+    brew-build-loops forms the kernels, the body contains loop nests.
+
+    The block arguments are, in this order:
+
+    - one for each of `sequences`: item t, a subview with a leading dimension of 1. t counts up
+      from 0, or down to 0 with `reverse`;
+    - one for each of `invariants`: the tensor itself;
+    - one for each of `initial`: the carried value, at first the operand and then the value of
+      the last iteration.
+
+    `brew.yield` returns each value that more than one step accesses, once:
+
+    - items t of the results `stacked`, subviews with a leading dimension of 1;
+    - the next carried values, of which the results `carried` are the last. They occupy the
+      bytes of `initial`, which have no other reader. A step that computes a next value is the
+      last one to read the carried value, or reads each element before it writes it;
+    - values for later steps of the same iteration. The results `scratch` are their memory.
+
+    With `last_steps`, the last iteration runs only so many steps. Carried values of the others
+    then remain as they are.
+
+    Example: y[t] = x[t] w^T + y[t - 1].
+
+    ```mlir
+    %y, %sum, %product = brew.loop "l" 20 sequences(%x : tensor<20x8x4xf32>)
+        invariants(%w : tensor<4x4xf32>) initial(%zero : tensor<1x8x4xf32>)
+        stacked(tensor<20x8x4xf32>) carried(tensor<1x8x4xf32>) scratch(tensor<1x8x4xf32>) {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$layer, I64Attr:$iterations, UnitAttr:$reverse,
+    OptionalAttr<I64Attr>:$last_steps, Variadic<AnyTensor>:$sequences,
+    Variadic<AnyTensor>:$invariants, Variadic<AnyTensor>:$initial);
+  let results = (outs Variadic<AnyTensor>:$stacked, Variadic<AnyTensor>:$carried,
+    Variadic<AnyTensor>:$scratch);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $layer $iterations (`reverse` $reverse^)? (`last_steps` $last_steps^)?
+    (`sequences` `(` $sequences^ `:` type($sequences) `)`)?
+    (`invariants` `(` $invariants^ `:` type($invariants) `)`)?
+    (`initial` `(` $initial^ `:` type($initial) `)`)?
+    (`stacked` `(` type($stacked)^ `)`)? (`carried` `(` type($carried)^ `)`)?
+    (`scratch` `(` type($scratch)^ `)`)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the steps of one iteration: library calls and kernels, in order.
+    llvm::SmallVector<mlir::Operation *> steps();
+  }];
+}
+
 def Brew_YieldOp : Brew_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "Returns the results of a kernel";
+  let summary = "Returns the results of a kernel, or the values of an iteration of a loop";
   let arguments = (ins Variadic<AnyTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }

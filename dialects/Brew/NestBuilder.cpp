@@ -43,6 +43,10 @@ Value ScalarBuilder::div(Value x, Value y) {
 Value ScalarBuilder::neg(Value x) { return arith::NegFOp::create(b, loc, x); }
 Value ScalarBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x); }
 Value ScalarBuilder::log(Value x) { return math::LogOp::create(b, loc, x); }
+Value ScalarBuilder::sigmoid(Value x) {
+  Value one = constant(x.getType(), 1);
+  return div(one, add(one, exp(neg(x))));
+}
 Value ScalarBuilder::accumulate(Value sum, Value x) {
   return arith::AddFOp::create(b, loc, sum, x,
                                kContract | arith::FastMathFlags::reassoc);

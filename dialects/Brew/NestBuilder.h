@@ -33,6 +33,8 @@ public:
   mlir::Value neg(mlir::Value x);
   mlir::Value exp(mlir::Value x);
   mlir::Value log(mlir::Value x);
+  /// Builds 1 / (1 + exp(-x)).
+  mlir::Value sigmoid(mlir::Value x);
   /// Adds to the accumulator of a reduction, which may be reassociated.
   mlir::Value accumulate(mlir::Value sum, mlir::Value x);
   /// Updates the maximum of a reduction. Requires numbers other than NaN.

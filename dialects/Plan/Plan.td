@@ -109,12 +109,15 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel over its complete domain";
   let description = [{
+    In a `plan.loop`, `strides` are the bytes by which the address of each buffer changes from one
+    iteration to the next. `%4` is the buffer of the first iteration.
+
     ```mlir
     plan.launch @pool1(%4, %5, %6) {layers = ["pool1"]} : ...
     ```
   }];
-  let arguments = !con((ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$buffers),
-    stepAttributes);
+  let arguments = !con((ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$buffers,
+    OptionalAttr<DenseI64ArrayAttr>:$strides), stepAttributes);
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
   let extraClassDeclaration = [{
     llvm::BitVector alignedOperands(mlir::SymbolTableCollection &symbols);
@@ -169,6 +172,28 @@ def Plan_CopyOp : Plan_Step<"copy"> {
     llvm::BitVector alignedOperands(mlir::SymbolTableCollection &) {
       return llvm::BitVector(2, false);
     }
+  }];
+}
+
+def Plan_LoopOp : Plan_Step<"loop", [Effects, AttrSizedOperandSegments, NoTerminator,
+    SingleBlock, NoRegionArguments]> {
+  let summary = "Repeats the steps of its body; see Loop in plan.proto";
+  let description = [{
+    The body contains launches and library calls. They access bytes of `reads` and `writes` only:
+    of a buffer that is only read, they write none. A buffer may be both, with equal bytes; then
+    it contains a value before the loop. With `last_steps`, the last iteration runs only so many
+    steps.
+  }];
+  let arguments = !con((ins I64Attr:$iterations, OptionalAttr<I64Attr>:$last_steps,
+    Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes), stepAttributes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $iterations (`last_steps` $last_steps^)? `reads` `(` $reads `)` `writes` `(` $writes `)`
+    attr-dict-with-keyword `:` type($reads) `,` type($writes) $body
+  }];
+  let extraClassDeclaration = [{
+    bool canOverwriteOperand(unsigned written, unsigned other,
+                    mlir::SymbolTableCollection &symbols);
   }];
 }
 

@@ -36,6 +36,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getBuffers().size() != expected)
     return emitError("passes ")
            << getBuffers().size() << " buffers to a kernel of " << expected;
+  if (getStrides() && getStrides()->size() != expected)
+    return emitError("has ") << getStrides()->size() << " strides for "
+                             << expected << " buffers";
   return success();
 }
 
@@ -170,6 +173,23 @@ bool ConvolutionOp::canOverwriteOperand(unsigned written, unsigned other,
 }
 void InnerProductOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void LoopOp::getEffects(Effects &effects) {
+  for (OpOperand &operand : getReadsMutable())
+    addRead(operand, effects);
+  for (OpOperand &operand : getWritesMutable())
+    addWrite(operand, effects);
+}
+
+/// A carried value overwrites its initial value.
+bool LoopOp::canOverwriteOperand(unsigned written, unsigned other,
+                                 SymbolTableCollection &) {
+  return written >= getReads().size() && other < getReads().size();
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,7 +16,7 @@ int64_t brew::passes::bytesOf(RankedTensorType type) {
 }
 
 bool brew::passes::isStep(Operation *op) {
-  return isa<KernelOp, PlanStepInterface>(op);
+  return isa<KernelOp, LoopOp, PlanStepInterface>(op);
 }
 
 Value brew::passes::stripReshapes(Value value) {

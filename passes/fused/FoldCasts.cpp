@@ -9,6 +9,7 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "passes/Passes.h"
+#include "passes/fused/FoldCasts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -98,29 +99,31 @@ void lowerToNest(CastOp cast) {
 
 struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
   void runOnOperation() override {
-    ProgramOp program = getOperation();
-    Block &block = program.getBody().front();
-    SmallVector<CastOp> casts(block.getOps<CastOp>());
-    // Fold pairs before readers: the rounded value then has no f32 users.
-    for (CastOp &cast : casts) {
-      SmallVector<OpFoldResult> folded;
-      if (succeeded(cast->fold(folded)) && !folded.empty()) {
-        cast.getY().replaceAllUsesWith(llvm::cast<Value>(folded[0]));
-        cast.erase();
-        cast = {};
-      }
-    }
-    llvm::erase(casts, CastOp());
-    for (CastOp cast : casts)
-      if (widens(cast))
-        foldIntoReaders(cast);
-    for (CastOp cast : llvm::reverse(casts))
-      if (cast.getY().use_empty())
-        cast.erase();
-    for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
-      if (widens(cast) || !foldIntoWriter(cast))
-        lowerToNest(cast);
+    brew::passes::foldCasts(getOperation().getBody().front());
   }
 };
 
 } // namespace
+
+void brew::passes::foldCasts(Block &block) {
+  SmallVector<CastOp> casts(block.getOps<CastOp>());
+  // Fold pairs before readers: the rounded value then has no f32 users.
+  for (CastOp &cast : casts) {
+    SmallVector<OpFoldResult> folded;
+    if (succeeded(cast->fold(folded)) && !folded.empty()) {
+      cast.getY().replaceAllUsesWith(llvm::cast<Value>(folded[0]));
+      cast.erase();
+      cast = {};
+    }
+  }
+  llvm::erase(casts, CastOp());
+  for (CastOp cast : casts)
+    if (widens(cast))
+      foldIntoReaders(cast);
+  for (CastOp cast : llvm::reverse(casts))
+    if (cast.getY().use_empty())
+      cast.erase();
+  for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
+    if (widens(cast) || !foldIntoWriter(cast))
+      lowerToNest(cast);
+}

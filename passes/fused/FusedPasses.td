@@ -570,6 +570,33 @@ def AliasSubviews : Pass<"brew-alias-subviews", "::brew::dialects::ProgramOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def BuildLoops : Pass<"brew-build-loops", "::brew::dialects::ProgramOp"> {
+  let summary = "Build `brew.loop` for operations that repeat library calls";
+  let description = [{
+    The time steps of recurrent layers become the iterations of a loop, whose body contains
+    library calls and one kernel for each nest between them. Nests around the loop compute its
+    initial values. They are formed to kernels by brew-form-kernels.
+
+    Input:
+
+        %y, ... = brew.rnn_steps "l"(%x, %cont, %h0, %wh)
+
+    Output:
+
+        %next = linalg.generic ...  // cont of the next step
+        %first = linalg.generic ... // cont[0] h0
+        %y, %last, %hidden = brew.loop "l" 20 sequences(%x, %next) invariants(%wh)
+            initial(%first) {
+        ^bb0(%xt, %nextt, %w, %hm):
+          %p = brew.inner_product "l"(%hm, %w)
+          %k:2 = brew.kernel "l"(%p, %xt, %nextt) {...}
+          brew.yield %k#0, %k#1, %p
+        }
+  }];
+  let options = [ListOption<"noLibrary", "no-library", "std::string",
+    "Groups of library calls to replace by nests">];
+}
+
 def FormKernels : Pass<"brew-form-kernels", "::brew::dialects::ProgramOp"> {
   let summary = "Group loop nests into `brew.kernel` regions";
   let description = [{

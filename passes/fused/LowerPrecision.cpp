@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/convolution/Epilogue.h"
 #include "dialects/Brew/layers/precision/Precision.h"
@@ -66,6 +67,8 @@ private:
   void visit(Operation *op) {
     if (isa<LibraryInterface>(op))
       return visitProduct(op);
+    if (isa<LoopInterface>(op) && hasNarrowCalls)
+      return visitLoop(op);
     if (brew::passes::movesElements(op)) {
       if (llvm::any_of(op->getOperands(), [&](Value operand) {
             auto cast = operand.getDefiningOp<CastOp>();
@@ -134,6 +137,17 @@ private:
                brew::passes::isNarrowResult(result))
         narrowResult(result);
     }
+  }
+
+  /// Makes the operands and results narrow that the products of the loop access.
+  void visitLoop(Operation *op) {
+    auto rule = llvm::cast<PrecisionInterface>(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (!rule.mustStayExact(operand.getOperandNumber()))
+        operand.set(narrowForm(operand.get(), op));
+    for (OpResult result : op->getResults())
+      if (!rule.staysF32(result.getResultNumber()))
+        retypeResult(result);
   }
 
   /// Splits off the bias gradient into a nest: it must be f32, which no call

@@ -34,7 +34,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     program.walk([](FillOp fill) {
       auto needsMemory = [](OpOperand &use) {
         return use.getOwner()->hasTrait<IsSink>() ||
-               isa<PlanStepInterface>(use.getOwner());
+               isa<PlanStepInterface, LoopInterface>(use.getOwner());
       };
       if (llvm::none_of(fill->getUses(), needsMemory))
         return;

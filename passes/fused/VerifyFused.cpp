@@ -134,12 +134,28 @@ LogicalResult checkKernel(KernelOp kernel) {
   return success();
 }
 
+/// Checks that the body of a loop consists of steps and views.
+LogicalResult checkLoop(LoopOp loop) {
+  for (Operation &op : loop.getBody().front()) {
+    if (!isa<KernelOp, PlanStepInterface, YieldOp>(op) &&
+        !op.hasTrait<IsView>())
+      return op.emitError(
+          "phase fused: this operation is not allowed in a loop");
+    if (auto kernel = dyn_cast<KernelOp>(op);
+        kernel && failed(checkKernel(kernel)))
+      return failure();
+    if (!isa<YieldOp>(op) && failed(checkSubviews(&op)))
+      return failure();
+  }
+  return success();
+}
+
 struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     bool hasSeenSink = false;
     for (Operation &op : program.getBody().front()) {
-      if (isa<KernelOp, PlanStepInterface>(op) && hasSeenSink) {
+      if (brew::passes::isStep(&op) && hasSeenSink) {
         op.emitError("phase fused: a step follows a sink");
         return signalPassFailure();
       }
@@ -150,7 +166,9 @@ struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
       if (auto kernel = dyn_cast<KernelOp>(op);
           kernel && failed(checkKernel(kernel)))
         return signalPassFailure();
-      if (!isa<KernelOp, PlanStepInterface>(op) && !op.hasTrait<IsView>() &&
+      if (auto loop = dyn_cast<LoopOp>(op); loop && failed(checkLoop(loop)))
+        return signalPassFailure();
+      if (!brew::passes::isStep(&op) && !op.hasTrait<IsView>() &&
           !brew::passes::isInputOrSink(&op)) {
         op.emitError("phase fused: this operation is neither a vendor call "
                      "nor part of a kernel");

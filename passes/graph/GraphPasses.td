@@ -113,8 +113,8 @@ def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::brew::dialec
   }];
 }
 
-def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::brew::dialects::ProgramOp"> {
-  let summary = "Unroll recurrent layers over their time steps";
+def LowerRecurrent : Pass<"brew-lower-recurrent", "::brew::dialects::ProgramOp"> {
+  let summary = "Lower recurrent layers to products and their time steps";
   let description = [{
     The state before the first step is a bottom (`expose_hidden`), or it persists from the
     program's previous run: then it is a `brew.param` with `brew.persistent`, initially
@@ -129,19 +129,14 @@ def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::brew::dialects::ProgramOp
 
         %y = brew.lstm "l"(%x, %cont, %w, %b, %wh)
 
-    Output, for two steps and without the slices of %cont:
+    Output:
 
         %h0 = brew.param_value @l.state0.p
         %c0 = brew.param_value @l.state1.p
         %xw = brew.inner_product "l"(%x, %w, %b)
-        %steps:2 = brew.slice "l"(%xw)
-        %hw0 = brew.inner_product "l"(%h0, %wh)
-        %g0 = brew.eltwise "l"(%hw0, %steps#0)
-        %c1, %h1, ... = brew.lstm_unit "l"(%c0, %g0, %cont0)
-        ...
-        %y = brew.concat "l"(%h1, %h2)
-        brew.store_param %h2, @l.state0.p
-        brew.store_param %c2, @l.state1.p
+        %y, %h, %c, ... = brew.lstm_steps "l"(%xw, %cont, %h0, %c0, %wh)
+        brew.store_param %h, @l.state0.p
+        brew.store_param %c, @l.state1.p
   }];
   let options = [Option<"exactHiddenGradients", "exact-hidden-gradients", "bool", "false",
     "Propagate gradients of exposed states, which Caffe does not">];

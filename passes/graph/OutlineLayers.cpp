@@ -20,10 +20,10 @@ using namespace brew::dialects;
 namespace {
 
 /// Returns whether a value is a parameter or a view of one.
-bool isParameter(Value value) {
+bool isParameterView(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa<ReinterpretOp>(op))
-    return isParameter(op->getOperand(0));
+    return isParameterView(op->getOperand(0));
   return isa<ParamValueOp>(op);
 }
 
@@ -112,7 +112,7 @@ private:
     for (Operation *op : ops)
       for (OpOperand &operand : op->getOpOperands()) {
         const Value value = operand.get();
-        if (isParameter(value))
+        if (isParameterView(value))
           cloneParameter(b, value, map);
         else if (value.getDefiningOp()->getAttrOfType<StringAttr>("layer") !=
                  layer)

@@ -304,6 +304,10 @@ void BufferAssignment::findAllocations() {
         accumulateInPlace(data, data.getSum(), step);
       else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
         reduceInPlace(&op, step);
+      else if (auto loop = dyn_cast<LoopOp>(op))
+        for (auto [initial, carried] :
+             llvm::zip_equal(loop.getInitial(), loop.getCarried()))
+          allocationIndex[carried] = allocationOf(initial);
       for (Value result : op.getResults())
         if (!allocationIndex.count(storageOf(result).base))
           newAllocation(result, step);

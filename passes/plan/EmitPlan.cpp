@@ -9,6 +9,7 @@
 #include "passes/analysis/FuseKernels.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/ValueStorage.h"
+#include "passes/plan/LoopMemory.h"
 #include "passes/plan/PlanSubviews.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -35,11 +36,15 @@ private:
   Value unpadded(Value padded, int64_t channels);
   void emitDataInput(DataInputOp dataInput);
   void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
-  LogicalResult emitCall(PlanStepInterface call);
+  LogicalResult emitCall(PlanStepInterface call,
+                         llvm::function_ref<Value(Value)> buffer);
+  LogicalResult emitLoop(LoopOp loop, dialects::plan::ProgramOp plan);
+  Value firstBufferOf(Value value, const LoopMemory &memory);
   void emitCopies(int64_t step);
   LogicalResult emitSteps(dialects::plan::ProgramOp plan);
   LogicalResult emitSinks();
   dialects::plan::KernelOp outlineKernel(KernelOp kernel,
+                                         ArrayRef<int64_t> inPlace,
                                          dialects::plan::ProgramOp plan);
   const std::string &uniqueName(Value owner);
 
@@ -146,7 +151,8 @@ Value PlanEmitter::bufferOf(Value value) {
 }
 
 dialects::plan::KernelOp
-PlanEmitter::outlineKernel(KernelOp kernel, dialects::plan::ProgramOp plan) {
+PlanEmitter::outlineKernel(KernelOp kernel, ArrayRef<int64_t> inPlace,
+                           dialects::plan::ProgramOp plan) {
   OpBuilder outer(plan);
   // A name with a number appended may equal another layer's name, so look up
   // every candidate.
@@ -157,7 +163,7 @@ PlanEmitter::outlineKernel(KernelOp kernel, dialects::plan::ProgramOp plan) {
                .str();
   auto outlined = dialects::plan::KernelOp::create(
       outer, kernel.getLoc(), name,
-      outer.getDenseI64ArrayAttr(assignment.inPlaceOf(kernel)),
+      outer.getDenseI64ArrayAttr(inPlace),
       kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
       nullptr);
   IRMapping map;
@@ -204,13 +210,16 @@ void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
   for (Value result : kernel.getOutputs())
     arguments.push_back(bufferOf(result));
   dialects::plan::LaunchOp::create(
-      b, kernel.getLoc(), outlineKernel(kernel, plan).getSymName(), arguments,
-      kernel.getLayersAttr(), isBackward, nullptr, isRematerialized(kernel));
+      b, kernel.getLoc(),
+      outlineKernel(kernel, assignment.inPlaceOf(kernel), plan).getSymName(),
+      arguments, nullptr, kernel.getLayersAttr(), isBackward, nullptr,
+      isRematerialized(kernel));
 }
 
-LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
-  Operation *planOp =
-      call.buildPlanStep(b, [&](Value value) { return bufferOf(value); });
+LogicalResult
+PlanEmitter::emitCall(PlanStepInterface call,
+                      llvm::function_ref<Value(Value)> buffer) {
+  Operation *planOp = call.buildPlanStep(b, buffer);
   auto step = dyn_cast_or_null<dialects::plan::StepInterface>(planOp);
   if (!step)
     return call.emitError("phase plan: this call has no step");
@@ -225,6 +234,82 @@ LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
   step.setBackward(isBackward);
   step.setRematerialized(Origin::of(call).isRematerialized);
   step.setFlopsAttr(b.getI64IntegerAttr(call.countFlops()));
+  return success();
+}
+
+/// Returns the buffer of a value of a loop's body in the first iteration.
+Value PlanEmitter::firstBufferOf(Value value, const LoopMemory &memory) {
+  auto base = bufferOf(memory.full).getDefiningOp<dialects::plan::BufferOp>();
+  const MemRefType type = memrefTypeOf(tensorTypeOf(value));
+  if (type == base.getType())
+    return base;
+  auto buffer = dialects::plan::BufferOp::create(
+      b, base.getLoc(), type,
+      (base.getName() + (memory.stride ? ".item" : ".part")).str(),
+      base.getArena(), base.getOffset() + memory.offset, base.getLiveAttr(),
+      /*pinned=*/false, nullptr);
+  buffer->setAttr(brew::passes::kBaseAttr,
+                  b.getArrayAttr({base.getNameAttr(), base.getOffsetAttr()}));
+  return buffer;
+}
+
+LogicalResult PlanEmitter::emitLoop(LoopOp loop,
+                                    dialects::plan::ProgramOp plan) {
+  SmallVector<Value> reads, writes;
+  llvm::SetVector<Value> readValues(loop->operand_begin(), loop->operand_end());
+  for (Value value : readValues)
+    reads.push_back(bufferOf(value));
+  for (Value value : loop->getResults())
+    writes.push_back(bufferOf(value));
+  auto planLoop = dialects::plan::LoopOp::create(
+      b, loop.getLoc(), loop.getIterations(), loop.getLastStepsAttr(),
+      reads, writes, b.getStrArrayAttr({loop.getLayer()}), isBackward, nullptr,
+      Origin::of(loop).isRematerialized);
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&planLoop.getBody());
+  int64_t flops = 0;
+  for (Operation *step : loop.steps()) {
+    SmallVector<LoopMemory> memory;
+    SmallVector<int64_t> strides;
+    for (ValueRange range :
+         {ValueRange(step->getOperands()), ValueRange(step->getResults())})
+      for (Value value : range) {
+        std::optional<LoopMemory> found = findLoopMemory(loop, value);
+        if (!found)
+          return step->emitError("phase plan: a value of a loop has no memory");
+        memory.push_back(*found);
+        strides.push_back(found->stride);
+      }
+    auto bufferInLoop = [&](Value value) {
+      OpBuilder::InsertionGuard outside(b);
+      b.setInsertionPoint(planLoop);
+      return firstBufferOf(value, *findLoopMemory(loop, value));
+    };
+    b.setInsertionPointToEnd(body);
+    if (auto call = dyn_cast<PlanStepInterface>(step)) {
+      if (llvm::any_of(strides, [](int64_t stride) { return stride != 0; }))
+        return step->emitError("phase plan: a library call in a loop cannot "
+                               "access an item of a sequence");
+      if (failed(emitCall(call, bufferInLoop)))
+        return failure();
+      flops += call.countFlops();
+      continue;
+    }
+    auto kernel = cast<KernelOp>(step);
+    FailureOr<SmallVector<int64_t>> inPlace = findInPlace(kernel, memory);
+    if (failed(inPlace))
+      return failure();
+    SmallVector<Value> arguments;
+    for (Value value : kernel.getInputs())
+      arguments.push_back(bufferInLoop(value));
+    for (Value value : kernel.getOutputs())
+      arguments.push_back(bufferInLoop(value));
+    dialects::plan::LaunchOp::create(
+        b, kernel.getLoc(), outlineKernel(kernel, *inPlace, plan).getSymName(),
+        arguments, b.getDenseI64ArrayAttr(strides), kernel.getLayersAttr(),
+        isBackward, nullptr, isRematerialized(kernel));
+  }
+  planLoop.setFlops(flops * loop.getIterations());
   return success();
 }
 
@@ -283,8 +368,11 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       dialects::plan::OutputGradientOp::create(
           b, outputGradient.getLoc(), bufferOf(outputGradient.getGradient()),
           outputGradient.getBlobAttr());
+    } else if (auto loop = dyn_cast<LoopOp>(op)) {
+      if (failed(emitLoop(loop, plan)))
+        return failure();
     } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
-      if (failed(emitCall(call)))
+      if (failed(emitCall(call, [&](Value value) { return bufferOf(value); })))
         return failure();
     } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsPersistentRead>() &&
                !op.hasTrait<IsSink>()) {

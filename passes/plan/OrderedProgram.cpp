@@ -144,6 +144,10 @@ void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
           addPair(result, input);
           break;
         }
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    for (auto [carried, initial] :
+         llvm::zip_equal(loop.getCarried(), loop.getInitial()))
+      addPair(carried, initial);
   } else if (auto conv = dyn_cast<ConvolutionSumOp>(op)) {
     if (canReuse(conv->getResult(0), conv.getSum()))
       addPair(conv->getResult(0), conv.getSum());

@@ -303,6 +303,58 @@ private:
            << other.getName() << "'";
   }
 
+  /// Returns whether the bytes of `buffer`, in all iterations, are bytes of
+  /// `full`.
+  static bool isWithin(BufferOp buffer, int64_t stride, int64_t iterations,
+                       BufferOp full) {
+    const int64_t offset = buffer.getOffset(),
+                  last = offset + stride * (iterations - 1),
+                  begin = full.getOffset();
+    return buffer.getArena() == full.getArena() &&
+           std::min(offset, last) >= begin &&
+           std::max(offset, last) +
+                   extentOf(cast<MemRefType>(buffer.getType())) <=
+               begin + extentOf(cast<MemRefType>(full.getType()));
+  }
+
+  /// Checks the steps of a loop: they access only buffers of the loop.
+  LogicalResult checkBody(LoopOp loop) {
+    for (Operation &op : loop.getBody().front()) {
+      auto step = dyn_cast<StepInterface>(op);
+      if (!isa<LaunchOp, ConvolutionOp, InnerProductOp>(op))
+        return op.emitError("phase plan: this step is not allowed in a loop");
+      SmallVector<MemoryEffects::EffectInstance> effects;
+      step.addEffects(symbols, effects);
+      SmallVector<OpOperand *> writes;
+      llvm::BitVector isWritten(op.getNumOperands());
+      for (MemoryEffects::EffectInstance &effect : effects)
+        if (auto *operand = effect.getEffectValue<OpOperand *>();
+            operand && isa<MemoryEffects::Write>(effect.getEffect())) {
+          writes.push_back(operand);
+          isWritten.set(operand->getOperandNumber());
+        }
+      if (failed(checkDeclared(step, effects)) || failed(checkAligned(step)) ||
+          failed(checkNoOverlap(step, writes)))
+        return failure();
+      auto launch = dyn_cast<LaunchOp>(op);
+      for (OpOperand &operand : op.getOpOperands()) {
+        auto buffer = operand.get().getDefiningOp<BufferOp>();
+        const unsigned number = operand.getOperandNumber();
+        const int64_t stride =
+            launch && launch.getStrides() ? (*launch.getStrides())[number] : 0;
+        auto contains = [&](Value full) {
+          return isWithin(buffer, stride, loop.getIterations(),
+                          full.getDefiningOp<BufferOp>());
+        };
+        if (llvm::none_of(loop.getWrites(), contains) &&
+            (isWritten[number] || llvm::none_of(loop.getReads(), contains)))
+          return op.emitError("accesses buffer '")
+                 << buffer.getName() << "' beyond the buffers of its loop";
+      }
+    }
+    return success();
+  }
+
   LogicalResult visit(Operation *op) {
     if (isa<BufferOp>(op))
       return success();
@@ -327,6 +379,8 @@ private:
       if (failed(checkDeclared(step, effects)) || failed(checkAligned(step)) ||
           failed(checkNoOverlap(step, writes)))
         return failure();
+    if (auto loop = dyn_cast<LoopOp>(op); loop && failed(checkBody(loop)))
+      return failure();
     for (MemoryEffects::EffectInstance &effect : effects)
       if (auto *operand = effect.getEffectValue<OpOperand *>();
           operand && isa<MemoryEffects::Read>(effect.getEffect()) &&

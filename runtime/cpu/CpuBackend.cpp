@@ -198,11 +198,11 @@ void CpuBackend::bindMemory(const MemoryBindings &bindings) {
     // Library calls may share packed weights.
     const bool movesCalls =
         !builder.dnnl.packed.empty() && !stepsWhere([&](const Step &step) {
-                                           return StepBuilder::isCall(step) &&
+                                           return StepBuilder::hasCall(step) &&
                                                   usesMoved(step);
                                          }).empty();
     recompile(stepsWhere([&](const Step &step) {
-      return usesMoved(step) || (movesCalls && StepBuilder::isCall(step));
+      return usesMoved(step) || (movesCalls && StepBuilder::hasCall(step));
     }));
   } catch (...) {
     arenas.setBindings(std::move(previous));
@@ -223,7 +223,7 @@ void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
     bool hasCalls = false;
     try {
       for (const auto &[p, i] : indices) {
-        hasCalls |= StepBuilder::isCall(manifest.programs(p).steps(i));
+        hasCalls |= StepBuilder::hasCall(manifest.programs(p).steps(i));
         steps.push_back(builder.build(p, i));
       }
       if (hasCalls) {
@@ -347,7 +347,7 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
               {result->first.name, result->first.seconds},
               {result->fastest.name, result->fastest.seconds}});
   }
-  recompile(callSteps);
+  recompile(stepsWhere(StepBuilder::hasCall));
 }
 
 } // namespace

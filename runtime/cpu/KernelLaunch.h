@@ -23,6 +23,10 @@ struct KernelLaunch : CpuStep {
                           function(arguments.data(), begin, end);
                         });
   }
+  /// Moves the address of an argument by `bytes`.
+  void move(std::size_t argument, std::int64_t bytes) {
+    arguments[argument] = static_cast<std::byte *>(arguments[argument]) + bytes;
+  }
   std::string describe() const override { return name; }
 };
 

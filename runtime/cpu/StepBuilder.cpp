@@ -5,6 +5,7 @@
 #include "runtime/cpu/AllReduce.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/KernelLaunch.h"
+#include "runtime/cpu/LoopStep.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/executor/Backend.h"
 #include "runtime/executor/CallTimingKey.h"
@@ -12,6 +13,7 @@
 #include "support/Error.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace brew::runtime {
@@ -110,16 +112,25 @@ BoundBuffer StepBuilder::boundWeights(std::uint32_t index, int program) const {
 bool StepBuilder::areShared(std::uint32_t weights,
                             const Program &program) const {
   constexpr int kMinReaders = 4;
-  auto reads = [&](const Step &step) {
-    return step.has_inner_product() &&
-           step.inner_product().direction() == plan::FORWARD &&
-           plan::callOperands(step).w == weights;
+  std::function<std::int64_t(const Step &)> reads =
+      [&](const Step &step) -> std::int64_t {
+    if (!step.has_loop())
+      return step.has_inner_product() &&
+             step.inner_product().direction() == plan::FORWARD &&
+             plan::callOperands(step).w == weights;
+    const auto &nested = step.loop().steps();
+    return std::any_of(nested.begin(), nested.end(), reads)
+               ? step.loop().iterations()
+               : 0;
   };
   const auto &steps = program.steps();
   const auto first = std::find_if(steps.begin(), steps.end(), reads);
   const auto pastLast =
       std::find_if(steps.rbegin(), steps.rend(), reads).base();
-  if (first >= pastLast || std::count_if(first, pastLast, reads) < kMinReaders)
+  std::int64_t readers = 0;
+  for (auto step = first; step < pastLast; ++step)
+    readers += reads(*step);
+  if (readers < kMinReaders)
     return false;
   const Buffer &weightsBuffer = manifest.buffers(static_cast<int>(weights));
   return std::none_of(first, pastLast, [&](const Step &step) {
@@ -238,7 +249,7 @@ const CallTuner::Result &StepBuilder::tune(int program, int index,
       });
 }
 
-std::unique_ptr<CpuStep>
+std::unique_ptr<KernelLaunch>
 StepBuilder::makeLaunch(std::uint32_t kernelIndex,
                         const std::vector<std::uint32_t> &buffers,
                         const char *name) const {
@@ -250,6 +261,20 @@ StepBuilder::makeLaunch(std::uint32_t kernelIndex,
   result->name = name;
   for (std::uint32_t index : buffers)
     result->arguments.push_back(arenas.address(index));
+  return result;
+}
+
+std::unique_ptr<CpuStep> StepBuilder::makeLoop(const Step &step, int program,
+                                               const std::string &where) {
+  const plan::Loop &loop = step.loop();
+  auto result =
+      std::make_unique<CpuLoopStep>(loop.iterations(), lastStepsOf(loop));
+  addLoopSteps(
+      manifest, loop, *result,
+      [&](const Step &call) { return makeCall(call, program, where); },
+      [&](std::uint32_t kernel, const std::vector<std::uint32_t> &buffers) {
+        return makeLaunch(kernel, buffers, "kernel");
+      });
   return result;
 }
 
@@ -265,6 +290,8 @@ std::unique_ptr<CpuStep> StepBuilder::build(int program, int index) {
   case Step::kConvolution:
   case Step::kInnerProduct:
     return makeCall(step, program, where());
+  case Step::kLoop:
+    return makeLoop(step, program, where());
   case Step::kCopy: {
     BoundBuffer source = boundBuffer(step.operands(0).buffer_index());
     BoundBuffer target = boundBuffer(step.operands(1).buffer_index());

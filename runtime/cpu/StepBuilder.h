@@ -5,8 +5,10 @@
 #include "runtime/cpu/Arenas.h"
 #include "runtime/cpu/CpuBenchmark.h"
 #include "runtime/cpu/KernelImages.h"
+#include "runtime/cpu/KernelLaunch.h"
 #include "runtime/executor/Executor.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +28,11 @@ public:
   /// Returns whether a step is a library call.
   static bool isCall(const plan::Step &step) {
     return step.has_convolution() || step.has_inner_product();
+  }
+  /// Returns whether a step is a library call or a loop with library calls.
+  static bool hasCall(const plan::Step &step) {
+    const auto &nested = step.loop().steps();
+    return isCall(step) || std::any_of(nested.begin(), nested.end(), isCall);
   }
   /// Creates a step. Throws Error (3) if no implementation is available.
   std::unique_ptr<CpuStep> build(int program, int index);
@@ -52,9 +59,11 @@ private:
   std::unique_ptr<CpuStep> makeCall(const plan::Step &step, int program,
                                     const std::string &where);
   std::unique_ptr<CpuStep> makeAlternative(const plan::Step &step) const;
-  std::unique_ptr<CpuStep> makeLaunch(std::uint32_t kernelIndex,
-                                      const std::vector<std::uint32_t> &buffers,
-                                      const char *name) const;
+  std::unique_ptr<KernelLaunch>
+  makeLaunch(std::uint32_t kernelIndex,
+             const std::vector<std::uint32_t> &buffers, const char *name) const;
+  std::unique_ptr<CpuStep> makeLoop(const plan::Step &step, int program,
+                                    const std::string &where);
 
   const plan::PlanFile &plan;
   const plan::Manifest &manifest;

@@ -20,6 +20,10 @@ struct KernelLaunch : CudaStep {
   bool cooperative = false;
 
   void run(const LaunchContext &context) override;
+  /// Moves the address of an argument by `bytes`.
+  void move(std::size_t argument, std::int64_t bytes) {
+    arguments[argument] += static_cast<CUdeviceptr>(bytes);
+  }
   std::string describe() const override { return "kernel"; }
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/cuda/StepBuilder.h"
 
 #include "runtime/cuda/CallWithAlternative.h"
+#include "runtime/cuda/LoopStep.h"
 #include "runtime/executor/Backend.h"
 #include "support/Error.h"
 
@@ -88,6 +89,22 @@ std::unique_ptr<VendorCall> StepBuilder::makeCall(const plan::Step &step,
       plan.manifest().producer() + " for " + plan.manifest().target().archs(0));
 }
 
+std::unique_ptr<CudaStep> StepBuilder::makeLoop(const plan::Step &step,
+                                                const std::string &where) {
+  const plan::Loop &loop = step.loop();
+  auto result =
+      std::make_unique<CudaLoopStep>(loop.iterations(), lastStepsOf(loop));
+  addLoopSteps(
+      plan.manifest(), loop, *result,
+      [&](const plan::Step &call) {
+        return std::make_unique<ChosenCall>(makeCall(call, where));
+      },
+      [&](std::uint32_t kernel, const std::vector<std::uint32_t> &buffers) {
+        return std::make_unique<KernelLaunch>(makeLaunch(kernel, buffers));
+      });
+  return result;
+}
+
 std::unique_ptr<CudaStep> StepBuilder::build(int program, int index) {
   const plan::Manifest &manifest = plan.manifest();
   const plan::Step &step = manifest.programs(program).steps(index);
@@ -103,6 +120,8 @@ std::unique_ptr<CudaStep> StepBuilder::build(int program, int index) {
     builtCalls.push_back({program, index, result.get()});
     return result;
   }
+  case plan::Step::kLoop:
+    return makeLoop(step, where);
   case plan::Step::kCopy: {
     const DeviceBuffer source = deviceBuffer(step.operands(0).buffer_index());
     const DeviceBuffer target = deviceBuffer(step.operands(1).buffer_index());

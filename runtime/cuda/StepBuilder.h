@@ -68,6 +68,8 @@ private:
   std::unique_ptr<CudaStep> build(int program, int index);
   std::unique_ptr<VendorCall> makeCall(const plan::Step &step,
                                        const std::string &where);
+  std::unique_ptr<CudaStep> makeLoop(const plan::Step &step,
+                                     const std::string &where);
   KernelLaunch makeLaunch(std::uint32_t kernelIndex,
                           const std::vector<std::uint32_t> &buffers) const;
   CallBuffers callBuffers(const plan::Step &step) const;

@@ -130,12 +130,6 @@ LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Builds 1 / (1 + exp(-x)).
-static Value sigmoid(ScalarBuilder &s, Value x) {
-  Value one = s.constant(x.getType(), 1);
-  return s.div(one, s.add(one, s.exp(s.neg(x))));
-}
-
 SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getC());
   int64_t width = type.getDimSize(2);
@@ -151,9 +145,9 @@ SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
       Value column = s.addi(body.loop(2), s.index(gate * width));
       return body.read(x, {body.loop(0), body.loop(1), column});
     };
-    Value i = sigmoid(s, gateInput(0)),
-          f = s.mul(body.in[1], sigmoid(s, gateInput(1))),
-          o = sigmoid(s, gateInput(2)),
+    Value i = s.sigmoid(gateInput(0)),
+          f = s.mul(body.in[1], s.sigmoid(gateInput(1))),
+          o = s.sigmoid(gateInput(2)),
           g = math::TanhOp::create(s.b, s.loc, gateInput(3));
     // At the start of a sequence, the old state must not contribute, even if it
     // is not finite.

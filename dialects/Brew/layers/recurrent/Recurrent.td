@@ -11,7 +11,7 @@ class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [ItemCounts]> {
     `inputs` are, in order: the sequence x [T, N, ...]; the continuation indicators cont [T, N],
     which are 0 where a new sequence starts; with `has_static`, an input [N, ...] for all time
     steps; with `expose_hidden`, the state before the first step; then the parameters.
-    brew-unroll-recurrent replaces the layer by T copies of its cell.
+    brew-lower-recurrent replaces the layer by products and a loop over the time steps.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$inputs), layerAttributes,
     (ins I64Attr:$num_output, UnitAttr:$has_static, UnitAttr:$expose_hidden));
@@ -37,6 +37,74 @@ def Brew_LSTMUnitOp : Brew_LayerOp<"lstm_unit", [Pure, Gradient, LoopNests, Roun
     layerAttributes);
   let results = (outs AnyTensor:$c, AnyTensor:$h, AnyTensor:$i, AnyTensor:$f,
     AnyTensor:$o, AnyTensor:$g, AnyTensor:$tanh_c);
+}
+
+def Brew_LSTMStepsOp : Brew_LayerOp<"lstm_steps", [Pure, Gradient, Loop, RoundablePartly]> {
+  let summary = "All time steps of an LSTM";
+  let description = [{
+    `gates` [T, N, 4 D] contains the contribution of the sequence to the inputs of the gates, in
+    the order of brew.lstm_unit. Step t computes
+
+        hm = cont[t] h,    x = gates[t] + hm wh^T,    c, h = lstm_unit(c, x, cont[t])
+
+    from h and c, at first `h0` and `c0` [1, N, D]. y[t] is h after step t; `h_last` and `c_last`
+    are the values after the last step. Saved for the backward pass, each [T, N, D]: hm and c
+    before the step, the gates i, f, o, g, and tanh(c).
+  }];
+  let arguments = !con((ins AnyTensor:$gates, AnyTensor:$cont, AnyTensor:$h0, AnyTensor:$c0,
+    AnyTensor:$wh), layerAttributes);
+  let results = (outs AnyTensor:$y, AnyTensor:$h_last, AnyTensor:$c_last, AnyTensor:$hm,
+    AnyTensor:$c_before, AnyTensor:$i, AnyTensor:$f, AnyTensor:$o, AnyTensor:$g,
+    AnyTensor:$tanh_c);
+}
+
+def Brew_LSTMStepsBackwardOp : Brew_Op<"lstm_steps_backward",
+    [Pure, Loop, RoundablePartly, AttrSizedOperandSegments]> {
+  let summary = "Gradients of all time steps of an LSTM";
+  let description = [{
+    The gradients of y, h_last and c_last that exist, and values of brew.lstm_steps. The results
+    are the gradients of its operands. The gradient of wh is a product of `dgates` and hm.
+  }];
+  let arguments = (ins Optional<AnyTensor>:$dy, Optional<AnyTensor>:$dh_last,
+    Optional<AnyTensor>:$dc_last, AnyTensor:$cont, AnyTensor:$wh, AnyTensor:$c_before,
+    AnyTensor:$i, AnyTensor:$f, AnyTensor:$o, AnyTensor:$g, AnyTensor:$tanh_c, StrAttr:$layer);
+  let results = (outs AnyTensor:$dgates, AnyTensor:$dh0, AnyTensor:$dc0);
+  let assemblyFormat = [{
+    $layer (`dy` $dy^)? (`dh_last` $dh_last^)? (`dc_last` $dc_last^)? `(` $cont `,` $wh `,`
+    $c_before `,` $i `,` $f `,` $o `,` $g `,` $tanh_c `)` attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Brew_RNNStepsOp : Brew_LayerOp<"rnn_steps", [Pure, Gradient, Loop, RoundablePartly]> {
+  let summary = "The hidden state of all time steps of an RNN";
+  let description = [{
+    `x` [T, N, D] contains the contribution of the sequence. Step t computes
+
+        hm = cont[t] h,    h = tanh(x[t] + hm wh^T)
+
+    from h, at first `h0` [1, N, D]. y[t] is h after step t, `h_last` the value after the last
+    step. hm is saved for the backward pass.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$cont, AnyTensor:$h0, AnyTensor:$wh),
+    layerAttributes);
+  let results = (outs AnyTensor:$y, AnyTensor:$h_last, AnyTensor:$hm);
+}
+
+def Brew_RNNStepsBackwardOp : Brew_Op<"rnn_steps_backward",
+    [Pure, Loop, RoundablePartly, AttrSizedOperandSegments]> {
+  let summary = "Gradients of the hidden state of all time steps of an RNN";
+  let description = [{
+    The gradients of y and h_last that exist, and values of brew.rnn_steps. The results are the
+    gradients of its operands. The gradient of wh is a product of `dx` and hm.
+  }];
+  let arguments = (ins Optional<AnyTensor>:$dy, Optional<AnyTensor>:$dh_last,
+    AnyTensor:$cont, AnyTensor:$wh, AnyTensor:$y, StrAttr:$layer);
+  let results = (outs AnyTensor:$dx, AnyTensor:$dh0);
+  let assemblyFormat = [{
+    $layer (`dy` $dy^)? (`dh_last` $dh_last^)? `(` $cont `,` $wh `,` $y `)` attr-dict `:`
+    functional-type(operands, results)
+  }];
 }
 
 #endif // BREW_LAYERS_RECURRENT_TD

@@ -1,9 +1,9 @@
-//===- UnrollRecurrent.cpp - Unrolling of recurrent layers ----------------===//
+//===- LowerRecurrent.cpp - Lowering of recurrent layers ------------------===//
 //
-// Builds the same layers as Caffe's LSTM and RNN layers: one product computes
-// the contribution of the sequence to the gates of all time steps; then each
-// step adds the contribution of the hidden state and computes the cell. The
-// copies are ordinary layers, differentiated and fused like any other.
+// As in Caffe's LSTM and RNN layers, one product computes the contribution of
+// the sequence to the gates of all time steps. Then one operation computes the
+// time steps: each adds the contribution of the hidden state and computes the
+// cell.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
@@ -14,7 +14,7 @@
 #include "mlir/IR/Builders.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_UNROLLRECURRENT
+#define GEN_PASS_DEF_LOWERRECURRENT
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -34,8 +34,9 @@ public:
     state.addOperands(operands);
     state.addTypes(types);
     state.addAttribute("layer", layer->getAttr("layer"));
-    state.addAttribute("tops", b.getStrArrayAttr({}));
     state.addAttributes(attributes);
+    if (!state.attributes.get("tops"))
+      state.addAttribute("tops", b.getStrArrayAttr({}));
     return b.create(state);
   }
   NamedAttribute integerAttr(StringRef name, int64_t value) {
@@ -59,45 +60,12 @@ public:
         ->getResult(0);
   }
 
-  Value sum(ArrayRef<Value> terms) {
-    if (terms.size() == 1)
-      return terms[0];
-    return create(
-               "eltwise", terms, terms[0].getType(),
-               {b.getNamedAttr("kind", EltwiseKindAttr::get(b.getContext(),
-                                                            EltwiseKind::Sum)),
-                b.getNamedAttr("coeff", b.getDenseF32ArrayAttr({}))})
+  /// Adds `row`, which is the same for all time steps: x [T, N, ...], row
+  /// [N, ...].
+  Value addToEachStep(Value x, Value row) {
+    return create("bias", {x, row}, x.getType(),
+                  {integerAttr("axis", 1), integerAttr("num_axes", 2)})
         ->getResult(0);
-  }
-
-  /// Slices `x` into time steps, each with a leading dimension of 1.
-  SmallVector<Value> sliceSteps(Value x, bool propagates) {
-    SmallVector<int64_t> shape(shapeOf(x));
-    int64_t count = shape[0];
-    if (count == 1)
-      return {x};
-    shape[0] = 1;
-    SmallVector<Type> types(count,
-                            RankedTensorType::get(shape, elementTypeOf(x)));
-    return create(
-               "slice", x, types,
-               {integerAttr("axis", 0),
-                b.getNamedAttr("points", b.getDenseI64ArrayAttr(llvm::to_vector(
-                                             llvm::seq<int64_t>(1, count)))),
-                propagateDownAttr(propagates)})
-        ->getResults();
-  }
-
-  /// Multiplies x by cont, which has x's leading dimensions and no gradient.
-  Value maskByCont(Value x, Value cont) {
-    return create("scale", {x, cont}, x.getType(),
-                  {integerAttr("axis", 0), integerAttr("num_axes", 2),
-                   propagateDownAttr({true, false})})
-        ->getResult(0);
-  }
-
-  Value tanh(Value x) {
-    return create("tanh", x, x.getType(), {})->getResult(0);
   }
 
   OpBuilder &b;
@@ -113,9 +81,9 @@ struct Inputs {
   bool propagates = true, propagatesStatic = true;
 };
 
-struct UnrollRecurrent
-    : brew::passes::impl::UnrollRecurrentBase<UnrollRecurrent> {
-  using UnrollRecurrentBase::UnrollRecurrentBase;
+struct LowerRecurrent
+    : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
+  using LowerRecurrentBase::LowerRecurrentBase;
 
   /// Creates a split of a state that is exposed as a bottom or top of the
   /// layer; `blob` names the bottom or top.
@@ -184,49 +152,42 @@ struct UnrollRecurrent
     return inputs;
   }
 
-  /// Returns the contributions of the sequence and the static input to the
-  /// gates: one list of terms per time step.
-  SmallVector<SmallVector<Value>> gateTerms(LayerCreator &l, const Inputs &in) {
+  /// Returns the contributions of the sequence and of the static input to the
+  /// gates of all time steps.
+  Value gateInputs(LayerCreator &l, const Inputs &in) {
     Value product =
         l.product(in.x, ArrayRef(in.params).take_front(2), 2, in.propagates);
-    SmallVector<SmallVector<Value>> terms;
-    for (Value step : l.sliceSteps(product, true))
-      terms.push_back({step});
     if (!in.staticInput)
-      return terms;
-    Value flat =
-        l.product(in.staticInput, in.params[2], 1, in.propagatesStatic);
-    auto type = cast<RankedTensorType>(terms[0][0].getType());
-    Value row = ReinterpretOp::create(l.b, l.layer->getLoc(), type, flat);
-    for (SmallVector<Value> &step : terms)
-      step.push_back(row);
-    return terms;
+      return product;
+    return l.addToEachStep(product, l.product(in.staticInput, in.params[2], 1,
+                                              in.propagatesStatic));
   }
 
-  /// Concatenates the steps' results and replaces the layer. `states` are the
-  /// states after the last step.
+  /// Returns the tops and the loss weights that belong to the first top of a
+  /// layer.
+  static SmallVector<NamedAttribute> firstTop(LayerCreator &l, Operation *op) {
+    SmallVector<NamedAttribute> attributes = {l.b.getNamedAttr(
+        "tops", l.b.getStrArrayAttr(cast<StringAttr>(
+                    op->getAttrOfType<ArrayAttr>("tops")[0]).getValue()))};
+    if (auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights"))
+      attributes.push_back(l.b.getNamedAttr(
+          "loss_weights",
+          l.b.getDenseF32ArrayAttr(weights.asArrayRef().take_front(1))));
+    return attributes;
+  }
+
+  /// Replaces the layer by its first top, `y`, and by the states after the last
+  /// step.
   template <typename Op>
-  void finish(Op op, LayerCreator &l, const Inputs &in, ArrayRef<Value> results,
+  void finish(Op op, LayerCreator &l, const Inputs &in, Value y,
               ArrayRef<Value> states) {
-    Value y = results[0];
-    SmallVector<NamedAttribute> attributes = {l.integerAttr("axis", 0)};
-    Operation *concat =
-        l.create("concat", results, op.getOutputs()[0].getType(), attributes);
-    concat->setAttr("tops", l.b.getStrArrayAttr(
-                                cast<StringAttr>(op.getTops()[0]).getValue()));
-    if (auto weights = op.getLossWeights())
-      concat->setAttr("loss_weights",
-                      l.b.getDenseF32ArrayAttr(weights->take_front(1)));
-    y = concat->getResult(0);
     op.getOutputs()[0].replaceAllUsesWith(y);
     if (op.getExposeHidden()) {
       for (auto [i, state] : llvm::enumerate(states)) {
         // Create a separate top, which has its own name and loss weight.
         auto name = cast<StringAttr>(op.getTops()[i + 1]).getValue();
         Operation *top = splitExposed(l, state, "top '" + name + "'");
-        top->setAttr("tops",
-                     l.b.getStrArrayAttr(
-                         cast<StringAttr>(op.getTops()[i + 1]).getValue()));
+        top->setAttr("tops", l.b.getStrArrayAttr(name));
         if (auto weights = op.getLossWeights())
           top->setAttr("loss_weights",
                        l.b.getDenseF32ArrayAttr((*weights)[i + 1]));
@@ -241,45 +202,38 @@ struct UnrollRecurrent
     op.erase();
   }
 
-  void unroll(LSTMOp op) {
+  void lower(LSTMOp op) {
     OpBuilder b(op);
     LayerCreator l(b, op);
     Inputs in = prepareInputs(op, b, /*stateCount=*/2);
-    SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
-    SmallVector<Value> cont = l.sliceSteps(in.cont, false), results;
-    Value weights = in.params.back(), h = in.states[0], c = in.states[1];
-    for (auto [step, stepCont] : llvm::zip(terms, cont)) {
-      Value hidden = l.product(l.maskByCont(h, stepCont), weights, 2, true);
-      SmallVector<Value> gates = {hidden};
-      gates.append(step);
-      SmallVector<Type> types(7, c.getType());
-      Operation *unit =
-          l.create("lstm_unit", {c, l.sum(gates), stepCont}, types,
-                   l.propagateDownAttr({true, true, false}));
-      c = unit->getResult(0);
-      h = unit->getResult(1);
-      results.push_back(h);
-    }
-    finish(op, l, in, results, {h, c});
+    Value gates = gateInputs(l, in), h = in.states[0], c = in.states[1];
+    auto y = cast<RankedTensorType>(op.getOutputs()[0].getType());
+    SmallVector<Type> types(10, y);
+    types[1] = types[2] = h.getType();
+    SmallVector<NamedAttribute> attributes = firstTop(l, op);
+    attributes.push_back(
+        l.propagateDownAttr({true, false, true, true, true}));
+    auto steps =
+        l.create("lstm_steps", {gates, in.cont, h, c, in.params.back()}, types,
+                 attributes)
+            ->getResults();
+    finish(op, l, in, steps[0], {steps[1], steps[2]});
   }
 
-  void unroll(RNNOp op) {
+  void lower(RNNOp op) {
     OpBuilder b(op);
     LayerCreator l(b, op);
     Inputs in = prepareInputs(op, b, /*stateCount=*/1);
-    SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
-    SmallVector<Value> cont = l.sliceSteps(in.cont, false), results;
-    ArrayRef<Value> hiddenAndOutputParams = ArrayRef(in.params).take_back(3);
-    Value h = in.states[0];
-    for (auto [step, stepCont] : llvm::zip(terms, cont)) {
-      SmallVector<Value> sum = {l.product(l.maskByCont(h, stepCont),
-                                          hiddenAndOutputParams[0], 2, true)};
-      sum.append(step);
-      h = l.tanh(l.sum(sum));
-      results.push_back(
-          l.tanh(l.product(h, hiddenAndOutputParams.drop_front(), 2, true)));
-    }
-    finish(op, l, in, results, h);
+    ArrayRef<Value> params = ArrayRef(in.params).take_back(3);
+    Value x = gateInputs(l, in), h = in.states[0];
+    auto steps = l.create("rnn_steps", {x, in.cont, h, params[0]},
+                          {x.getType(), h.getType(), x.getType()},
+                          l.propagateDownAttr({true, false, true, true}))
+                     ->getResults();
+    Operation *y = l.create(
+        "tanh", l.product(steps[0], params.drop_front(), 2, true),
+        op.getOutputs()[0].getType(), firstTop(l, op));
+    finish(op, l, in, y->getResult(0), steps[1]);
   }
 
   void runOnOperation() override {
@@ -290,9 +244,9 @@ struct UnrollRecurrent
     });
     for (Operation *op : layers) {
       if (auto lstm = dyn_cast<LSTMOp>(op))
-        unroll(lstm);
+        lower(lstm);
       else
-        unroll(cast<RNNOp>(op));
+        lower(cast<RNNOp>(op));
     }
   }
 };

@@ -1,0 +1,72 @@
+//===- PlanValidatorLoops.cpp - Rules for loops ---------------------------===//
+#include "plan/Operands.h"
+#include "plan/PlanFile.h"
+#include "plan/PlanValidator.h"
+
+#include <algorithm>
+#include <string>
+
+namespace brew::plan {
+
+/// Checks that an operand, in all iterations, is within a buffer that the loop
+/// accesses in the same way.
+void Validator::checkWithin(const Operand &operand, const Step &loop,
+                            const std::string &where) const {
+  const Buffer &accessed =
+      manifest.buffers(static_cast<int>(operand.buffer_index()));
+  const std::int64_t iterations = loop.loop().iterations();
+  const std::int64_t stride = operand.loop_stride();
+  // No product overflows.
+  constexpr auto maxBytes = static_cast<std::int64_t>(kMaxBytes);
+  const std::int64_t maxStride =
+      iterations == 1 ? maxBytes : maxBytes / (iterations - 1);
+  require(stride <= maxStride && stride >= -maxStride, where,
+          "an operand leaves the buffers of its loop");
+  require(stride % static_cast<std::int64_t>(elementSize(accessed.type())) == 0,
+          where, "an operand moves by a part of an element");
+  const std::int64_t moved = stride * (iterations - 1);
+  const auto first = static_cast<std::int64_t>(accessed.offset());
+  const std::int64_t begin = first + std::min<std::int64_t>(moved, 0),
+                     end = first + std::max<std::int64_t>(moved, 0) +
+                           static_cast<std::int64_t>(accessed.size());
+  const bool isWithin = std::any_of(
+      loop.operands().begin(), loop.operands().end(),
+      [&](const Operand &candidate) {
+        const Buffer &full =
+            manifest.buffers(static_cast<int>(candidate.buffer_index()));
+        const auto fullBegin = static_cast<std::int64_t>(full.offset());
+        return full.arena_index() == accessed.arena_index() &&
+               begin >= fullBegin &&
+               end <= fullBegin + static_cast<std::int64_t>(full.size()) &&
+               (isWritten(candidate) || !isWritten(operand));
+      });
+  require(isWithin, where, "an operand leaves the buffers of its loop");
+}
+
+void Validator::checkLoop(const Step &step, int program,
+                          const std::string &where) const {
+  const Loop &loop = step.loop();
+  require(loop.steps_size() > 0, where, "a loop has no steps");
+  require(loop.has_iterations() && loop.iterations() >= 1, where,
+          "a loop has no iterations");
+  require(!loop.has_last_steps() ||
+              (loop.last_steps() >= 1 &&
+               loop.last_steps() <=
+                   static_cast<std::uint32_t>(loop.steps_size())),
+          where, "last_steps is not a number of steps");
+  for (int i = 0; i < loop.steps_size(); ++i) {
+    const Step &nested = loop.steps(i);
+    const std::string at = where + ", step " + std::to_string(i) + " of the loop";
+    require(nested.has_launch() || nested.has_convolution() ||
+                nested.has_inner_product(),
+            at, "it is neither a launch nor a library call");
+    checkStep(nested, program, /*isInLoop=*/true, at);
+    for (const Operand &operand : nested.operands()) {
+      require(nested.has_launch() || operand.loop_stride() == 0, at,
+              "an operand of a library call moves");
+      checkWithin(operand, step, at);
+    }
+  }
+}
+
+} // namespace brew::plan
