@@ -9,7 +9,8 @@ namespace brew::plan {
 
 /// Returns the description of a step in `brew-run inspect` and the compiler's
 /// reports: "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
-/// FORWARD", "20 iterations". The step belongs to `manifest`.
+/// FORWARD", "20 times (inner
+/// product FORWARD, kernel lstm)". The step belongs to `manifest`.
 inline std::string describeAction(const Manifest &manifest, const Step &step) {
   switch (step.action_case()) {
   case Step::kLaunch:
@@ -30,8 +31,12 @@ inline std::string describeAction(const Manifest &manifest, const Step &step) {
   case Step::kHost:
     return "host " + step.host().type() + " " +
            Direction_Name(step.host().direction());
-  case Step::kLoop:
-    return std::to_string(step.loop().iterations()) + " iterations";
+  case Step::kLoop: {
+    std::string text;
+    for (const Step &nested : step.loop().steps())
+      text += (text.empty() ? "" : ", ") + describeAction(manifest, nested);
+    return std::to_string(step.loop().iterations()) + " times (" + text + ")";
+  }
   case Step::ACTION_NOT_SET:
     break;
   }

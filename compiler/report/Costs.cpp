@@ -28,6 +28,17 @@ Costs &Costs::operator+=(const Costs &other) {
   return *this;
 }
 
+Costs &Costs::operator*=(int64_t times) {
+  for (int64_t *count : {&kernels, &calls, &stages, &flops, &bytes, &hostCalls,
+                         &hostCopiedBytes})
+    *count *= times;
+  for (auto &[width, accessed] : accessBytes)
+    accessed *= static_cast<uint64_t>(times);
+  seconds *= static_cast<double>(times);
+  rematerializationSeconds *= static_cast<double>(times);
+  return *this;
+}
+
 std::string LayerCosts::label(size_t maxLayers) const {
   std::string text;
   if (layers.empty())
@@ -87,6 +98,12 @@ Costs CostModel::of(const plan::Step &step) const {
   Costs costs;
   if (step.has_all_reduce()) // allReduceCosts() estimates these steps
     return costs;
+  if (step.has_loop()) {
+    for (const plan::Step &nested : step.loop().steps())
+      costs += of(nested);
+    costs *= step.loop().iterations();
+    return costs;
+  }
   ++(step.has_launch() ? costs.kernels
      : step.has_host() ? costs.hostCalls
                        : costs.calls);
@@ -117,7 +134,7 @@ AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
   double now = 0, linkFreeAt = 0, computeSeconds = 0;
   for (const plan::Step &step : program.steps()) {
     if (!step.has_all_reduce()) {
-      const double seconds = roofline.seconds(workOf(step));
+      const double seconds = of(step).seconds;
       now += seconds;
       computeSeconds += seconds;
       continue;

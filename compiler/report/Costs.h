@@ -24,6 +24,7 @@ struct Costs {
       0; ///< part of `seconds` that rematerializes values
 
   Costs &operator+=(const Costs &other);
+  Costs &operator*=(int64_t times);
 };
 
 /// Costs of the steps that compute the same layers in one direction.

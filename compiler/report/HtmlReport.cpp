@@ -285,13 +285,18 @@ void HtmlPage::printKernels() {
         "kernels\">\n";
   std::map<int, std::pair<const plan::Program *, const plan::Step *>> uses;
   for (const plan::Program &program : manifest.programs())
-    for (const plan::Step &step : program.steps())
-      if (step.has_launch() || step.has_generated_alternative())
-        uses.try_emplace(
-            static_cast<int>(step.has_launch()
-                                 ? step.launch().kernel_index()
-                                 : step.generated_alternative().kernel_index()),
-            &program, &step);
+    for (const plan::Step &step : program.steps()) {
+      auto addUse = [&](std::uint32_t kernel) {
+        uses.try_emplace(static_cast<int>(kernel), &program, &step);
+      };
+      if (step.has_launch())
+        addUse(step.launch().kernel_index());
+      if (step.has_generated_alternative())
+        addUse(step.generated_alternative().kernel_index());
+      for (const plan::Step &nested : step.loop().steps())
+        if (nested.has_launch())
+          addUse(nested.launch().kernel_index());
+    }
   for (int i = 0; i < manifest.kernels_size(); ++i) {
     const auto &[program, step] = uses[i];
     printKernel(i, program, step);
