@@ -245,20 +245,27 @@ bool Hdf5Reader::isDouble(const std::string &name) const {
 }
 
 /// A few bytes may claim shapes that need all memory. Datasets that were never
-/// written have no bytes, and those of a few values only a few.
+/// written have no bytes, those of a few values only a few, and many names may
+/// link to one dataset. Reading a dataset again by the same name is free.
 void Hdf5Reader::checkClaimedBytes(std::uint64_t bytes,
                                    std::uint64_t storedBytes,
                                    std::uint64_t memoryBytes,
                                    const std::string &where) const {
   constexpr std::uint64_t kMaxUnstoredBytes = std::uint64_t(256) << 20;
   constexpr std::uint64_t kMaxCompression = 1100; // more than that of deflate
-  if (storedBytes >= bytes / kMaxCompression)
+  constexpr std::uint64_t kMaxReads = 2;          // of each byte of the file
+  if (datasetsRead.count(where))
     return;
-  const bool isTooLarge = memoryBytes > kMaxUnstoredBytes - unstoredBytes;
-  if (isTooLarge)
+  hsize_t fileBytes = 0;
+  H5Fget_filesize(file, &fileBytes);
+  const bool isStored = storedBytes >= bytes / kMaxCompression &&
+                        storedBytes <= kMaxReads * fileBytes - storedBytesRead;
+  if (!isStored && memoryBytes > kMaxUnstoredBytes - unstoredBytes)
     throw badInput(where + ": its shape needs " + std::to_string(memoryBytes) +
                    " bytes, far more than the file contains");
-  unstoredBytes += memoryBytes;
+  (isStored ? storedBytesRead : unstoredBytes) +=
+      isStored ? storedBytes : memoryBytes;
+  datasetsRead.insert(where);
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include "support/AtomicFile.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ private:
   int64_t file = -1;
   /// Bytes that were read of datasets without stored bytes for them.
   mutable std::uint64_t unstoredBytes = 0;
+  /// Stored bytes that were read of all other datasets.
+  mutable std::uint64_t storedBytesRead = 0;
+  /// Names of datasets that are included in these sums.
+  mutable std::set<std::string> datasetsRead;
 };
 
 /// An HDF5 file being written. commit() or commitWithChecksum() creates the

@@ -36,6 +36,7 @@ public:
 
   ArrayRef<const NestGroup *> groups() const { return subKernels; }
   size_t size() const { return subKernels.size(); }
+  size_t numNests() const { return members.size(); }
   /// Returns the operation after which the kernel is inserted.
   Operation *end() const { return endOf(*subKernels.back()); }
 
@@ -98,6 +99,8 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
       while (brew::passes::isFlat(groups[i], allowGathers) &&
              next < groups.size() &&
              static_cast<int64_t>(subKernels.size()) < limit &&
+             subKernels.numNests() + groups[next].nests.size() <=
+                 brew::passes::kMaxNests &&
              brew::passes::isFlat(groups[next], allowGathers) &&
              subKernels.areIndependentOf(groups[next]))
         subKernels.add(groups[next++]);

@@ -48,6 +48,8 @@ struct Limits {
 
 /// Maximal bytes of values per grid point between nests (thread stacks).
 constexpr int64_t kMaxLocalBytes = 32768;
+/// Maximal number of tensors that a group of several nests reads and computes.
+constexpr size_t kMaxTensors = 256;
 
 /// Properties of a nest, computed once.
 struct NestInfo {
@@ -76,6 +78,8 @@ struct OpenGroup {
   NestGroup group;
   int64_t work = 0;
   int64_t end = 0; ///< position of its last nest
+  /// The tensors that its nests read, and their results.
+  llvm::DenseSet<Value> tensors;
   /// Positions of users outside the group.
   std::set<int64_t> readers;
 };
@@ -163,6 +167,18 @@ private:
     return depth;
   }
 
+  /// Returns whether the group would become too large with `nest`.
+  bool isFull(unsigned groupIndex, linalg::GenericOp nest) const {
+    const OpenGroup &open = groups[groupIndex];
+    const size_t newTensors =
+        nest->getNumResults() +
+        llvm::count_if(infoOf(nest).accesses, [&](const auto &access) {
+          return !open.tensors.contains(access.first);
+        });
+    return open.group.nests.size() >= kMaxNests ||
+           open.tensors.size() + newTensors > kMaxTensors;
+  }
+
   /// Returns the bytes per grid point, of `depth` loops, of values that stay
   /// inside the group after adding `added`.
   int64_t localBytes(unsigned groupIndex, linalg::GenericOp added,
@@ -225,6 +241,8 @@ private:
   void assignToGroup(linalg::GenericOp nest) {
     infos.try_emplace(nest, nest);
     for (unsigned groupIndex : candidates(nest)) {
+      if (isFull(groupIndex, nest))
+        continue;
       int64_t depth = fusionDepth(groupIndex, nest);
       if (depth < 0 || localBytes(groupIndex, nest, depth) > kMaxLocalBytes)
         continue;
@@ -246,8 +264,11 @@ private:
     for (Operation *user : nest->getUsers())
       open.readers.insert(position.at(block.findAncestorOpInBlock(*user)));
     groupOf[nest] = groupIndex;
-    for (const auto &[tensor, accesses] : infoOf(nest).accesses)
+    open.tensors.insert_range(nest->getResults());
+    for (const auto &[tensor, accesses] : infoOf(nest).accesses) {
+      open.tensors.insert(tensor);
       readersOf[tensor].insert(groupIndex);
+    }
   }
 
   const NestInfo &infoOf(linalg::GenericOp nest) const {

@@ -9,6 +9,10 @@
 
 namespace brew::passes {
 
+/// Maximal number of nests of a kernel. The time and memory to compile a kernel
+/// grow faster than this number.
+constexpr size_t kMaxNests = 128;
+
 /// Nests that become one sub-kernel.
 struct NestGroup {
   llvm::SmallVector<mlir::linalg::GenericOp> nests;

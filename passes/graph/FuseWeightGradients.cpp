@@ -28,33 +28,42 @@ namespace {
 
 using Product = InnerProductBackwardWeightsOp;
 
-/// Appends the terms of the sum `value`, in the order in which they are added.
-/// A term with another user is not decomposed further.
-void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
-  auto nest = value.getDefiningOp<linalg::GenericOp>();
-  if (!nest || !value.hasOneUse() || !brew::passes::isElementwiseAdd(nest)) {
-    terms.push_back(value);
-    return;
+/// Returns the terms of the sum `nest` in the order in which they are added, or
+/// an empty list if one of them is no product. A term with another user is not
+/// decomposed further. Looks at the terms that are added last first: the time
+/// for a long chain of other sums is then not quadratic.
+SmallVector<Product> termsOf(linalg::GenericOp nest) {
+  SmallVector<Product> products;
+  SmallVector<Value> pending(nest.getInputs());
+  while (!pending.empty()) {
+    const Value value = pending.pop_back_val();
+    if (!value.hasOneUse())
+      return {};
+    if (auto product = value.getDefiningOp<Product>()) {
+      products.push_back(product);
+      continue;
+    }
+    auto sum = value.getDefiningOp<linalg::GenericOp>();
+    if (!sum || !brew::passes::isElementwiseAdd(sum))
+      return {};
+    pending.append(sum.getInputs().begin(), sum.getInputs().end());
   }
-  for (Value input : nest.getInputs())
-    collectTerms(input, terms);
+  std::reverse(products.begin(), products.end());
+  return products;
 }
 
 /// Returns the products whose sum `nest` computes, if they can be fused and one
 /// product moves less memory; otherwise returns an empty list.
 SmallVector<Product> productsOf(linalg::GenericOp nest) {
-  SmallVector<Value> terms;
-  for (Value input : nest.getInputs())
-    collectTerms(input, terms);
-  SmallVector<Product> products;
+  const SmallVector<Product> products = termsOf(nest);
+  if (products.empty())
+    return {};
+  Product first = products.front();
   int64_t operandElements = 0;
-  for (Value term : terms) {
-    auto product = term.getDefiningOp<Product>();
-    if (!product || !term.hasOneUse() || product.getDb() ||
-        product.getAxis() == 0)
+  for (Product product : products) {
+    if (product.getDb() || product.getAxis() == 0)
       return {};
-    if (!products.empty()) {
-      Product first = products.front();
+    if (product != first) {
       auto shapeWithoutBatch = [](Value x) { return shapeOf(x).drop_front(); };
       if (product.getAxis() != first.getAxis() ||
           product.getTranspose() != first.getTranspose() ||
@@ -64,7 +73,6 @@ SmallVector<Product> productsOf(linalg::GenericOp nest) {
               shapeWithoutBatch(first.getDy()))
         return {};
     }
-    products.push_back(product);
     operandElements += tensorTypeOf(product.getX()).getNumElements() +
                        tensorTypeOf(product.getDy()).getNumElements();
   }

@@ -1,6 +1,6 @@
 //===- StateFuzz.cpp - Fuzz entry: solverstate files ----------------------===//
 //
-// Excludes HDF5 files, since the HDF5 library has its own fuzzers.
+// Excludes HDF5 files, which Hdf5Fuzz.cpp generates.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"

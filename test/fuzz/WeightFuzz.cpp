@@ -1,6 +1,6 @@
 //===- WeightFuzz.cpp - Fuzz entry: caffemodel and binaryproto files ------===//
 //
-// Excludes HDF5 files, since the HDF5 library has its own fuzzers.
+// Excludes HDF5 files, which Hdf5Fuzz.cpp generates.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"

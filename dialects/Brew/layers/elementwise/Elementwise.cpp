@@ -170,6 +170,16 @@ Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
   return result;
 }
 
+/// The derivatives of a sum are constants. With many bottoms, reading all of
+/// them in the gradient of each bottom would take quadratic time to compile.
+Value EltwiseOp::buildDerivativeFromResult(OpBuilder &b, Location loc,
+                                           unsigned operandNumber, Value y) {
+  if (getKind() != EltwiseKind::Sum)
+    return {};
+  const double coefficient = getCoeff().empty() ? 1 : getCoeff()[operandNumber];
+  return ScalarBuilder(b, loc).constant(y.getType(), coefficient);
+}
+
 //===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//

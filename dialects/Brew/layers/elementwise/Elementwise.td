@@ -22,7 +22,7 @@ def Brew_ScaleOp : Brew_Elementwise<"scale", [ScalarBroadcast]> {
     layerAttributes, (ins I64Attr:$axis, I64Attr:$num_axes));
 }
 
-def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [Scalar]> {
+def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [ScalarInPlace]> {
   let summary = "Product, weighted sum or maximum of blobs of one shape";
   let description = [{
     `coeff` are the weights of a sum.
