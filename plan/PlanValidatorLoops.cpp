@@ -49,14 +49,15 @@ void Validator::checkLoop(const Step &step, int program,
   require(loop.steps_size() > 0, where, "a loop has no steps");
   require(loop.has_iterations() && loop.iterations() >= 1, where,
           "a loop has no iterations");
-  require(!loop.has_last_steps() ||
-              (loop.last_steps() >= 1 &&
-               loop.last_steps() <=
-                   static_cast<std::uint32_t>(loop.steps_size())),
-          where, "last_steps is not a number of steps");
+  require(
+      !loop.has_last_steps() ||
+          (loop.last_steps() >= 1 &&
+           loop.last_steps() <= static_cast<std::uint32_t>(loop.steps_size())),
+      where, "last_steps is not a number of steps");
   for (int i = 0; i < loop.steps_size(); ++i) {
     const Step &nested = loop.steps(i);
-    const std::string at = where + ", step " + std::to_string(i) + " of the loop";
+    const std::string at =
+        where + ", step " + std::to_string(i) + " of the loop";
     require(nested.has_launch() || nested.has_convolution() ||
                 nested.has_inner_product(),
             at, "it is neither a launch nor a library call");

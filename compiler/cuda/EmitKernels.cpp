@@ -91,7 +91,8 @@ private:
         markAccesses(nest);
     SmallVector<std::string> names(text.arguments.size(), "b");
     if (!launches.empty())
-      for (auto [name, buffer] : llvm::zip(names, buffersOf(launches.front().buffers)))
+      for (auto [name, buffer] :
+           llvm::zip(names, buffersOf(launches.front().buffers)))
         name = buffer.getName().str();
     if (auto explicitNames = op.getArgumentNames())
       for (auto [name, explicitName] :

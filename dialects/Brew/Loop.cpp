@@ -20,18 +20,16 @@ LoopOp brew::dialects::createLoop(OpBuilder &b, Location loc, StringAttr layer,
   SmallVector<Type> carried;
   for (Value value : operands.initial)
     carried.push_back(value.getType());
-  auto loop = LoopOp::create(b, loc, operands.stacked, carried,
-                             operands.scratch, layer,
-                             b.getI64IntegerAttr(iterations),
-                             isReverse ? b.getUnitAttr() : nullptr, nullptr,
-                             operands.sequences, operands.invariants,
-                             operands.initial);
+  auto loop = LoopOp::create(
+      b, loc, operands.stacked, carried, operands.scratch, layer,
+      b.getI64IntegerAttr(iterations), isReverse ? b.getUnitAttr() : nullptr,
+      nullptr, operands.sequences, operands.invariants, operands.initial);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&loop.getBody());
   for (Value sequence : operands.sequences)
     body->addArgument(itemTypeOf(sequence.getType()), loc);
-  for (Value value : llvm::concat<const Value>(operands.invariants,
-                                               operands.initial))
+  for (Value value :
+       llvm::concat<const Value>(operands.invariants, operands.initial))
     body->addArgument(value.getType(), loc);
   return loop;
 }

@@ -188,8 +188,8 @@ def Plan_LoopOp : Plan_Step<"loop", [Effects, AttrSizedOperandSegments, NoTermin
     Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes), stepAttributes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $iterations (`last_steps` $last_steps^)? `reads` `(` $reads `)` `writes` `(` $writes `)`
-    attr-dict-with-keyword `:` type($reads) `,` type($writes) $body
+    $iterations (`last_steps` $last_steps^)? (`reads` `(` $reads^ `:` type($reads) `)`)?
+    (`writes` `(` $writes^ `:` type($writes) `)`)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     bool canOverwriteOperand(unsigned written, unsigned other,

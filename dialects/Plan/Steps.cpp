@@ -37,8 +37,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitError("passes ")
            << getBuffers().size() << " buffers to a kernel of " << expected;
   if (getStrides() && getStrides()->size() != expected)
-    return emitError("has ") << getStrides()->size() << " strides for "
-                             << expected << " buffers";
+    return emitError("has ")
+           << getStrides()->size() << " strides for " << expected << " buffers";
   return success();
 }
 

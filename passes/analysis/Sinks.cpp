@@ -49,7 +49,8 @@ void brew::passes::moveSinksToEnd(Block &program) {
   SmallVector<Operation *> forwardNests, backwardNests;
   Operation *firstBackward = nullptr;
   for (Operation &op : program) {
-    if (!firstBackward && isa<linalg::GenericOp, PlanStepInterface, LoopOp>(op) &&
+    if (!firstBackward &&
+        isa<linalg::GenericOp, PlanStepInterface, LoopOp>(op) &&
         Origin::of(&op).isBackward)
       firstBackward = &op;
     if (!op.use_empty() && isFromParametersToSinks(op))

@@ -84,8 +84,8 @@ struct BuildLoops : brew::passes::impl::BuildLoopsBase<BuildLoops> {
     for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
       if (value)
         result.replaceAllUsesWith(value);
-    Block::iterator first = before ? std::next(before->getIterator())
-                                   : op->getBlock()->begin();
+    Block::iterator first =
+        before ? std::next(before->getIterator()) : op->getBlock()->begin();
     LoopOp loop;
     for (Operation &built : llvm::make_range(first, op->getIterator()))
       built.walk([&](Operation *nested) {

@@ -6,10 +6,10 @@
 // that no nest reads or produces (operands of calls, sinks) become nests too.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/fused/FoldCasts.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "passes/Passes.h"
-#include "passes/fused/FoldCasts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -139,7 +139,8 @@ private:
     }
   }
 
-  /// Makes the operands and results narrow that the products of the loop access.
+  /// Makes the operands and results narrow that the products of the loop
+  /// access.
   void visitLoop(Operation *op) {
     auto rule = llvm::cast<PrecisionInterface>(op);
     for (OpOperand &operand : op->getOpOperands())

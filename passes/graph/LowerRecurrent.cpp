@@ -81,8 +81,7 @@ struct Inputs {
   bool propagates = true, propagatesStatic = true;
 };
 
-struct LowerRecurrent
-    : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
+struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
   using LowerRecurrentBase::LowerRecurrentBase;
 
   /// Creates a split of a state that is exposed as a bottom or top of the
@@ -167,8 +166,9 @@ struct LowerRecurrent
   /// layer.
   static SmallVector<NamedAttribute> firstTop(LayerCreator &l, Operation *op) {
     SmallVector<NamedAttribute> attributes = {l.b.getNamedAttr(
-        "tops", l.b.getStrArrayAttr(cast<StringAttr>(
-                    op->getAttrOfType<ArrayAttr>("tops")[0]).getValue()))};
+        "tops", l.b.getStrArrayAttr(
+                    cast<StringAttr>(op->getAttrOfType<ArrayAttr>("tops")[0])
+                        .getValue()))};
     if (auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights"))
       attributes.push_back(l.b.getNamedAttr(
           "loss_weights",
@@ -211,8 +211,7 @@ struct LowerRecurrent
     SmallVector<Type> types(10, y);
     types[1] = types[2] = h.getType();
     SmallVector<NamedAttribute> attributes = firstTop(l, op);
-    attributes.push_back(
-        l.propagateDownAttr({true, false, true, true, true}));
+    attributes.push_back(l.propagateDownAttr({true, false, true, true, true}));
     auto steps =
         l.create("lstm_steps", {gates, in.cont, h, c, in.params.back()}, types,
                  attributes)
@@ -230,9 +229,9 @@ struct LowerRecurrent
                           {x.getType(), h.getType(), x.getType()},
                           l.propagateDownAttr({true, false, true, true}))
                      ->getResults();
-    Operation *y = l.create(
-        "tanh", l.product(steps[0], params.drop_front(), 2, true),
-        op.getOutputs()[0].getType(), firstTop(l, op));
+    Operation *y =
+        l.create("tanh", l.product(steps[0], params.drop_front(), 2, true),
+                 op.getOutputs()[0].getType(), firstTop(l, op));
     finish(op, l, in, y->getResult(0), steps[1]);
   }
 

@@ -162,8 +162,7 @@ PlanEmitter::outlineKernel(KernelOp kernel, ArrayRef<int64_t> inPlace,
             std::to_string(symbolUses[kernel.getName()]++))
                .str();
   auto outlined = dialects::plan::KernelOp::create(
-      outer, kernel.getLoc(), name,
-      outer.getDenseI64ArrayAttr(inPlace),
+      outer, kernel.getLoc(), name, outer.getDenseI64ArrayAttr(inPlace),
       kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
       nullptr);
   IRMapping map;
@@ -216,9 +215,8 @@ void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
       isRematerialized(kernel));
 }
 
-LogicalResult
-PlanEmitter::emitCall(PlanStepInterface call,
-                      llvm::function_ref<Value(Value)> buffer) {
+LogicalResult PlanEmitter::emitCall(PlanStepInterface call,
+                                    llvm::function_ref<Value(Value)> buffer) {
   Operation *planOp = call.buildPlanStep(b, buffer);
   auto step = dyn_cast_or_null<dialects::plan::StepInterface>(planOp);
   if (!step)
@@ -262,8 +260,8 @@ LogicalResult PlanEmitter::emitLoop(LoopOp loop,
   for (Value value : loop->getResults())
     writes.push_back(bufferOf(value));
   auto planLoop = dialects::plan::LoopOp::create(
-      b, loop.getLoc(), loop.getIterations(), loop.getLastStepsAttr(),
-      reads, writes, b.getStrArrayAttr({loop.getLayer()}), isBackward, nullptr,
+      b, loop.getLoc(), loop.getIterations(), loop.getLastStepsAttr(), reads,
+      writes, b.getStrArrayAttr({loop.getLayer()}), isBackward, nullptr,
       Origin::of(loop).isRematerialized);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&planLoop.getBody());

@@ -15,8 +15,7 @@ static int64_t bytesOfElements(Value value, int64_t count) {
 static LoopMemory itemOf(LoopOp loop, Value sequence) {
   const int64_t bytes =
       bytesOfElements(sequence, memoryStrides(tensorTypeOf(sequence))[0]);
-  const int64_t last =
-      (static_cast<int64_t>(loop.getIterations()) - 1) * bytes;
+  const int64_t last = (static_cast<int64_t>(loop.getIterations()) - 1) * bytes;
   return loop.getReverse() ? LoopMemory{sequence, last, -bytes}
                            : LoopMemory{sequence, 0, bytes};
 }

@@ -73,8 +73,8 @@ private:
   std::vector<MovingLaunch> moving;
 };
 
-/// Adds the steps of `loop` to `target`. `call` creates a library call, `launch`
-/// a launch.
+/// Adds the steps of `loop` to `target`. `call` creates a library call,
+/// `launch` a launch.
 template <typename Target, typename MakeCall, typename MakeLaunch>
 void addLoopSteps(const plan::Manifest &manifest, const plan::Loop &loop,
                   Target &target, const MakeCall &call,

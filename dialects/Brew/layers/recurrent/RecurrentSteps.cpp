@@ -110,8 +110,7 @@ public:
     return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       ScalarBuilder &s = body.s;
       Value next = s.addi(body.loop(0), s.index(1));
-      Value read =
-          body.read(cont, {s.clamp(next, steps()), body.loop(1)});
+      Value read = body.read(cont, {s.clamp(next, steps()), body.loop(1)});
       return {s.select(s.less(next, s.index(steps())), read,
                        s.constant(wide(), 1))};
     })[0];
@@ -124,8 +123,7 @@ public:
     nest.output(tensorTypeOf(x), iota(3));
     return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       Value first = body.read(cont, {body.s.index(0), body.loop(1)});
-      return {round(body.s.mul(widen(body.in[0]), first),
-                    elementTypeOf(x))};
+      return {round(body.s.mul(widen(body.in[0]), first), elementTypeOf(x))};
     })[0];
   }
 
@@ -158,8 +156,7 @@ public:
   /// Returns x wh^T for a state x.
   Value product(Value x, Value wh) const {
     const int64_t outputs = shapeOf(wh)[0];
-    auto type =
-        RankedTensorType::get({1, state[1], outputs}, elementTypeOf(x));
+    auto type = RankedTensorType::get({1, state[1], outputs}, elementTypeOf(x));
     return InnerProductOp::create(b, loc, type, x, wh, Value(), layer,
                                   b.getStrArrayAttr({}), nullptr, nullptr,
                                   b.getI64IntegerAttr(outputs),
@@ -259,8 +256,7 @@ SmallVector<Value> LSTMStepsOp::buildLoop(OpBuilder &b) {
     auto gateInput = [&](int64_t gate) {
       Value column = s.addi(body.loop(2), s.index(gate * width));
       auto read = [&](Value x) {
-        return steps.widen(
-            body.read(x, {body.loop(0), body.loop(1), column}));
+        return steps.widen(body.read(x, {body.loop(0), body.loop(1), column}));
       };
       return s.add(read(hidden), read(gates));
     };
@@ -272,14 +268,13 @@ SmallVector<Value> LSTMStepsOp::buildLoop(OpBuilder &b) {
     // At the start of a sequence, the old state must not contribute, even if it
     // is not finite.
     Value zero = s.constant(wide, 0);
-    Value carried =
-        s.select(s.equal(indicator, zero), zero, s.mul(f, before));
+    Value carried = s.select(s.equal(indicator, zero), zero, s.mul(f, before));
     Value after = s.add(carried, s.mul(i, g));
     Value tanhC = math::TanhOp::create(s.b, s.loc, after);
     Value h = s.mul(o, tanhC);
     SmallVector<Value> results = {steps.round(h, narrow)};
-    llvm::append_range(results, saved.select({body.in[0], before, i, f, o, g,
-                                              tanhC}));
+    llvm::append_range(results,
+                       saved.select({body.in[0], before, i, f, o, g, tanhC}));
     results.push_back(steps.round(s.mul(h, body.in[3]), narrow));
     results.push_back(after);
     return results;
@@ -309,12 +304,11 @@ LSTMStepsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   operandGradients[2] = backward.getDh0();
   operandGradients[3] = backward.getDc0();
   if (needed[4])
-    operandGradients[4] =
-        InnerProductBackwardWeightsOp::create(
-            b, getLoc(), getWh().getType(), Type(), getHm(),
-            backward.getDgates(), getLayerAttr(), b.getI64IntegerAttr(2),
-            nullptr)
-            .getDw();
+    operandGradients[4] = InnerProductBackwardWeightsOp::create(
+                              b, getLoc(), getWh().getType(), Type(), getHm(),
+                              backward.getDgates(), getLayerAttr(),
+                              b.getI64IntegerAttr(2), nullptr)
+                              .getDw();
   return success();
 }
 
@@ -362,13 +356,11 @@ SmallVector<Value> LSTMStepsBackwardOp::buildLoop(OpBuilder &b) {
     Value one = s.constant(wide, 1);
     auto slopeOfSigmoid = [&](Value y) { return s.mul(y, s.sub(one, y)); };
     auto slopeOfTanh = [&](Value y) { return s.sub(one, s.mul(y, y)); };
-    Value dcHere =
-        s.add(s.mul(s.mul(dh, o), slopeOfTanh(tanhC)), in(dcInput));
-    SmallVector<Value> gates = {
-        s.mul(s.mul(dcHere, g), slopeOfSigmoid(i)),
-        s.mul(s.mul(dcHere, before), slopeOfSigmoid(f)),
-        s.mul(s.mul(dh, tanhC), slopeOfSigmoid(o)),
-        s.mul(s.mul(dcHere, i), slopeOfTanh(g))};
+    Value dcHere = s.add(s.mul(s.mul(dh, o), slopeOfTanh(tanhC)), in(dcInput));
+    SmallVector<Value> gates = {s.mul(s.mul(dcHere, g), slopeOfSigmoid(i)),
+                                s.mul(s.mul(dcHere, before), slopeOfSigmoid(f)),
+                                s.mul(s.mul(dh, tanhC), slopeOfSigmoid(o)),
+                                s.mul(s.mul(dcHere, i), slopeOfTanh(g))};
     SmallVector<Value> results;
     for (int copy = 0; copy < 2; ++copy)
       for (Value gate : gates)
@@ -421,8 +413,7 @@ SmallVector<Value> RNNStepsOp::buildLoop(OpBuilder &b) {
   SmallVector<Value> values = nest.build([&](NestBuilder::Body &body) {
     ScalarBuilder &s = body.s;
     Value h = math::TanhOp::create(
-        s.b, s.loc,
-        s.add(steps.widen(body.in[1]), steps.widen(body.in[0])));
+        s.b, s.loc, s.add(steps.widen(body.in[1]), steps.widen(body.in[0])));
     SmallVector<Value> results = {steps.round(h, narrow)};
     llvm::append_range(results, saved.select({body.in[2]}));
     results.push_back(steps.round(s.mul(h, body.in[3]), narrow));

@@ -13,4 +13,16 @@ brew.program @p train {
   %z = brew.rnn "r"(%x, %cont) {num_output = 5 : i64, tops = ["z"]} : (tensor<4x2x3xf32>, tensor<4x2xf32>) -> tensor<*xf32>
   // CHECK: brew.lstm_unit "u"(%{{.*}}, %{{.*}}, %{{.*}}) {tops = ["c", "h"]}
   %u:7 = brew.lstm_unit "u"(%x, %x, %cont) {tops = ["c", "h"]} : (tensor<4x2x3xf32>, tensor<4x2x3xf32>, tensor<4x2xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  %gates = brew.data_input "in" "Input" {config = "", folder = "", tops = ["g"]} : tensor<4x2x20xf32>
+  %h = brew.data_input "in" "Input" {config = "", folder = "", tops = ["h"]} : tensor<1x2x5xf32>
+  %wh = brew.data_input "in" "Input" {config = "", folder = "", tops = ["wh"]} : tensor<20x5xf32>
+  // CHECK: brew.lstm_steps "s"(%{{.*}}, %{{.*}}, %[[H:.*]], %[[H]], %{{.*}}) {tops = ["y"]}
+  %s:10 = brew.lstm_steps "s"(%gates, %cont, %h, %h, %wh) {tops = ["y"]} : (tensor<4x2x20xf32>, tensor<4x2xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>, tensor<20x5xf32>) -> (tensor<4x2x5xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>)
+  // CHECK: brew.lstm_steps_backward "s" dy %{{.*}} dc_last %[[H]](%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) :
+  %b:3 = brew.lstm_steps_backward "s" dy %s#0 dc_last %h(%cont, %wh, %s#4, %s#5, %s#6, %s#7, %s#8, %s#9) : (tensor<4x2x5xf32>, tensor<1x2x5xf32>, tensor<4x2xf32>, tensor<20x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>, tensor<4x2x5xf32>) -> (tensor<4x2x20xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>)
+  %v = brew.data_input "in" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x5xf32>
+  // CHECK: brew.rnn_steps "t"(%{{.*}}, %{{.*}}, %[[H]], %{{.*}}) {tops = []}
+  %t:3 = brew.rnn_steps "t"(%s#0, %cont, %h, %v) {tops = []} : (tensor<4x2x5xf32>, tensor<4x2xf32>, tensor<1x2x5xf32>, tensor<5x5xf32>) -> (tensor<4x2x5xf32>, tensor<1x2x5xf32>, tensor<4x2x5xf32>)
+  // CHECK: brew.rnn_steps_backward "t" dh_last %[[H]](%{{.*}}, %{{.*}}, %{{.*}}) :
+  %r:2 = brew.rnn_steps_backward "t" dh_last %h(%cont, %v, %t#0) : (tensor<1x2x5xf32>, tensor<4x2xf32>, tensor<5x5xf32>, tensor<4x2x5xf32>) -> (tensor<4x2x5xf32>, tensor<1x2x5xf32>)
 }
