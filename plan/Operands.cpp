@@ -65,4 +65,14 @@ std::vector<HostOperand> hostOperands(const Manifest &manifest,
   return result;
 }
 
+int lastIterationSteps(const Loop &loop) {
+  return loop.has_last_iteration_steps()
+             ? static_cast<int>(loop.last_iteration_steps())
+             : loop.steps_size();
+}
+
+std::int64_t runsOf(const Loop &loop, int index) {
+  return loop.iterations() - (index >= lastIterationSteps(loop));
+}
+
 } // namespace brew::plan

@@ -55,4 +55,9 @@ struct HostOperand {
 std::vector<HostOperand> hostOperands(const Manifest &manifest,
                                       const Step &step);
 
+/// Returns the number of steps of a loop's last iteration.
+int lastIterationSteps(const Loop &loop);
+/// Returns how many times a loop runs its step `index`.
+std::int64_t runsOf(const Loop &loop, int index);
+
 } // namespace brew::plan

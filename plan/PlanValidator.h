@@ -121,6 +121,8 @@ private:
 
   // PlanValidatorLoops.cpp
   void checkLoop(const Step &step, int program, const std::string &where) const;
+  void checkMovingOverlaps(const Step &step, std::int64_t iterations,
+                           const std::string &where) const;
   void checkWithin(const Operand &operand, const Step &loop,
                    const std::string &where) const;
 

@@ -178,10 +178,16 @@ void Validator::checkImageSizes(const DataInput &input, int program,
               "images of several sizes have gaps");
       dense *= top.dims(i);
     }
-    for (const Step &step : manifest.programs(program).steps())
-      for (const Operand &operand : step.operands())
-        require(operand.buffer_index() != index, where,
-                "a step computes with images of several sizes");
+    for (const Step &step : manifest.programs(program).steps()) {
+      auto check = [&](const Step &checked) {
+        for (const Operand &operand : checked.operands())
+          require(operand.buffer_index() != index, where,
+                  "a step computes with images of several sizes");
+      };
+      check(step);
+      for (const Step &nested : step.loop().steps())
+        check(nested);
+    }
   }
 }
 

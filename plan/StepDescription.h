@@ -9,8 +9,7 @@ namespace brew::plan {
 
 /// Returns the description of a step in `brew-run inspect` and the compiler's
 /// reports: "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
-/// FORWARD", "20 times (inner
-/// product FORWARD, kernel lstm)". The step belongs to `manifest`.
+/// FORWARD", "20 times (copy, kernel lstm)". The step belongs to `manifest`.
 inline std::string describeAction(const Manifest &manifest, const Step &step) {
   switch (step.action_case()) {
   case Step::kLaunch:

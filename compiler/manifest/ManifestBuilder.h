@@ -43,9 +43,6 @@ public:
   dialects::plan::KernelOp kernelOf(llvm::StringRef name) {
     return symbols.lookup<dialects::plan::KernelOp>(name);
   }
-  const plan::Buffer &bufferEntry(unsigned buffer) const {
-    return manifest.buffers(static_cast<int>(buffer));
-  }
   const plan::Kernel &kernelEntry(unsigned kernel) const {
     return manifest.kernels(kernel);
   }

@@ -1,6 +1,8 @@
 //===- StepEntries.cpp - Steps in a plan file -----------------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
+#include "plan/Operands.h"
+
 #include "mlir/IR/MLIRContext.h"
 
 using namespace mlir;
@@ -164,43 +166,26 @@ struct LoopEntry : ManifestInterface::ExternalModel<LoopEntry, LoopOp> {
     auto loop = cast<LoopOp>(op);
     plan::Step &step = ManifestBuilder::addStep(loop, program);
     plan::Loop &to = *step.mutable_loop();
-    const auto iterations = static_cast<int64_t>(loop.getIterations());
-    to.set_iterations(iterations);
-    if (auto steps = loop.getLastSteps())
-      to.set_last_steps(static_cast<uint32_t>(*steps));
+    to.set_iterations(static_cast<int64_t>(loop.getIterations()));
+    if (auto steps = loop.getLastIterationSteps())
+      to.set_last_iteration_steps(static_cast<uint32_t>(*steps));
     plan::Program body;
     for (Operation &nested : loop.getBody().front())
       cast<ManifestInterface>(nested).addToManifest(builder, body);
     *to.mutable_steps() = body.steps();
     uint64_t flops = 0, bytes = 0;
-    for (const plan::Step &nested : to.steps()) {
-      flops += nested.flops();
-      bytes += nested.bytes();
+    for (int i = 0; i < to.steps_size(); ++i) {
+      flops += to.steps(i).flops() * plan::runsOf(to, i);
+      bytes += to.steps(i).bytes() * plan::runsOf(to, i);
     }
-    step.set_flops(flops * iterations);
-    step.set_bytes(bytes * iterations);
-    // A carried value is also the initial one, and an operand may be several.
-    llvm::MapVector<unsigned, unsigned> access; // by buffer: 1 read, 2 write
+    step.set_flops(flops);
+    step.set_bytes(bytes);
     for (Value value : loop.getReads())
-      access[builder.buffer(value)] |= 1;
-    for (Value value : loop.getWrites()) {
-      const plan::Buffer written = builder.bufferEntry(builder.buffer(value));
-      bool isCarried = false;
-      for (auto &[index, flags] : access)
-        if (const plan::Buffer &read = builder.bufferEntry(index);
-            read.arena_index() == written.arena_index() &&
-            read.offset() == written.offset() && (flags & 1)) {
-          flags |= 2;
-          isCarried = true;
-        }
-      if (!isCarried)
-        access[builder.buffer(value)] |= 2;
-    }
-    for (auto [index, flags] : access) {
-      plan::Operand &operand = *step.add_operands();
-      operand.set_buffer_index(index);
-      operand.set_access(static_cast<plan::Operand::Access>(flags));
-    }
+      builder.addOperand(step, value, plan::Operand::READ);
+    for (Value value : loop.getCarried())
+      builder.addOperand(step, value, plan::Operand::READ_WRITE);
+    for (Value value : loop.getWrites())
+      builder.addOperand(step, value, plan::Operand::WRITE);
   }
 };
 

@@ -1,6 +1,8 @@
 //===- Costs.cpp - Costs of a plan's steps --------------------------------===//
 #include "compiler/report/Costs.h"
 
+#include "plan/Operands.h"
+
 #include "caffe/weights/BufferLayout.h"
 #include "compiler/WinogradScratch.h"
 #include "dialects/Target/Interconnect.h"
@@ -99,9 +101,10 @@ Costs CostModel::of(const plan::Step &step) const {
   if (step.has_all_reduce()) // allReduceCosts() estimates these steps
     return costs;
   if (step.has_loop()) {
-    for (const plan::Step &nested : step.loop().steps())
-      costs += of(nested);
-    costs *= step.loop().iterations();
+    for (int i = 0; i < step.loop().steps_size(); ++i) {
+      Costs nested = of(step.loop().steps(i));
+      costs += nested *= plan::runsOf(step.loop(), i);
+    }
     return costs;
   }
   ++(step.has_launch() ? costs.kernels

@@ -53,6 +53,7 @@ private:
   void printTimes(int index);
   void printBuffers();
   void printKernels();
+  void printAction(const plan::Step &step);
   void printKernel(int index, const plan::Program *program,
                    const plan::Step *step);
   void printCell(const std::string &text, double value) {
@@ -164,13 +165,8 @@ void HtmlPage::printTimes(int index) {
           step.rematerialized() != row.recomputed ||
           !llvm::equal(step.layers(), row.layers))
         continue;
-      const std::string action = escaped(plan::describeAction(manifest, step));
       os << (longest ? ", " : "");
-      if (step.has_launch())
-        os << "<a href=\"#kernel-" << step.launch().kernel_index() << "\">"
-           << action << "</a>";
-      else
-        os << action;
+      printAction(step);
       if (!longest || model.of(step).seconds > model.of(*longest).seconds)
         longest = &step;
     }
@@ -277,6 +273,25 @@ void HtmlPage::printKernel(int index, const plan::Program *program,
     os << "<pre class=\"code\">" << escaped(contents.kernelTexts[index])
        << "</pre>";
   os << "</details>\n";
+}
+
+/// Prints the description of a step, with links to its kernels.
+void HtmlPage::printAction(const plan::Step &step) {
+  if (step.has_launch()) {
+    os << "<a href=\"#kernel-" << step.launch().kernel_index() << "\">"
+       << escaped(plan::describeAction(manifest, step)) << "</a>";
+    return;
+  }
+  if (!step.has_loop()) {
+    os << escaped(plan::describeAction(manifest, step));
+    return;
+  }
+  os << step.loop().iterations() << " times (";
+  for (int i = 0; i < step.loop().steps_size(); ++i) {
+    os << (i ? ", " : "");
+    printAction(step.loop().steps(i));
+  }
+  os << ")";
 }
 
 void HtmlPage::printKernels() {

@@ -109,11 +109,20 @@ def Brew_LoopInterface : OpInterface<"LoopInterface"> {
     An operation that becomes a `brew.loop`, since it repeats library calls. Until
     brew-build-loops it is opaque, and its operands and results are row-major.
   }];
-  let methods = [InterfaceMethod<
-      "Builds the loop, with loop nests between the calls of its body, and returns one value "
-      "per result. The value of an unused result may be null.",
-    "::llvm::SmallVector<::mlir::Value>", "buildLoop",
-    (ins "::mlir::OpBuilder &":$builder)>];
+  let methods = [
+    InterfaceMethod<
+      "Builds one `brew.loop`, with loop nests between the calls of its body, and returns one "
+      "value per result. The value of an unused result may be null.",
+      "::llvm::SmallVector<::mlir::Value>", "buildLoop",
+      (ins "::mlir::OpBuilder &":$builder)>,
+    InterfaceMethod<[{
+        Sets the narrow type to which the loop rounds the operands of its products, although its
+        values have 32 bits.
+      }], "void", "setRounded", (ins "::mlir::Type":$type), "",
+      "$_op->setAttr(\"rounded\", ::mlir::TypeAttr::get(type));">,
+    InterfaceMethod<"Returns the floating-point operations of the products in all iterations.",
+      "int64_t", "countFlops", (ins)>
+  ];
 }
 
 def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {

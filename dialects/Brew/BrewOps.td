@@ -265,8 +265,8 @@ def Brew_LoopOp : Brew_Op<"loop",
       last one to read the carried value, or reads each element before it writes it;
     - values for later steps of the same iteration. The results `scratch` are their memory.
 
-    With `last_steps`, the last iteration runs only so many steps. Carried values of the others
-    then remain as they are.
+    With `last_iteration_steps`, the last iteration runs only so many steps. Carried values of the
+    others then remain as they are.
 
     Example: y[t] = x[t] w^T + y[t - 1].
 
@@ -279,13 +279,13 @@ def Brew_LoopOp : Brew_Op<"loop",
     ```
   }];
   let arguments = (ins StrAttr:$layer, I64Attr:$iterations, UnitAttr:$reverse,
-    OptionalAttr<I64Attr>:$last_steps, Variadic<AnyTensor>:$sequences,
+    OptionalAttr<I64Attr>:$last_iteration_steps, Variadic<AnyTensor>:$sequences,
     Variadic<AnyTensor>:$invariants, Variadic<AnyTensor>:$initial);
   let results = (outs Variadic<AnyTensor>:$stacked, Variadic<AnyTensor>:$carried,
     Variadic<AnyTensor>:$scratch);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $layer $iterations (`reverse` $reverse^)? (`last_steps` $last_steps^)?
+    $layer $iterations (`reverse` $reverse^)? (`last_iteration_steps` $last_iteration_steps^)?
     (`sequences` `(` $sequences^ `:` type($sequences) `)`)?
     (`invariants` `(` $invariants^ `:` type($invariants) `)`)?
     (`initial` `(` $initial^ `:` type($initial) `)`)?

@@ -179,16 +179,20 @@ def Plan_LoopOp : Plan_Step<"loop", [Effects, AttrSizedOperandSegments, NoTermin
     SingleBlock, NoRegionArguments]> {
   let summary = "Repeats the steps of its body; see Loop in plan.proto";
   let description = [{
-    The body contains launches and library calls. They access bytes of `reads` and `writes` only:
-    of a buffer that is only read, they write none. A buffer may be both, with equal bytes; then
-    it contains a value before the loop. With `last_steps`, the last iteration runs only so many
-    steps.
+    The body contains launches and library calls. They access bytes of the loop's buffers only,
+    and write none of `reads`. `carried[i]` has the bytes of `initial[i]`, which contain a value
+    before the loop. With `last_iteration_steps`, the last iteration runs only so many steps.
   }];
-  let arguments = !con((ins I64Attr:$iterations, OptionalAttr<I64Attr>:$last_steps,
-    Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes), stepAttributes);
+  let arguments = !con((ins I64Attr:$iterations, OptionalAttr<I64Attr>:$last_iteration_steps,
+    Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$initial, Variadic<AnyMemRef>:$carried,
+    Variadic<AnyMemRef>:$writes), stepAttributes);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
   let assemblyFormat = [{
-    $iterations (`last_steps` $last_steps^)? (`reads` `(` $reads^ `:` type($reads) `)`)?
+    $iterations (`last_iteration_steps` $last_iteration_steps^)?
+    (`reads` `(` $reads^ `:` type($reads) `)`)?
+    (`initial` `(` $initial^ `:` type($initial) `)`)?
+    (`carried` `(` $carried^ `:` type($carried) `)`)?
     (`writes` `(` $writes^ `:` type($writes) `)`)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{

@@ -180,16 +180,27 @@ void InnerProductOp::getEffects(Effects &effects) {
 //===----------------------------------------------------------------------===//
 
 void LoopOp::getEffects(Effects &effects) {
-  for (OpOperand &operand : getReadsMutable())
-    addRead(operand, effects);
-  for (OpOperand &operand : getWritesMutable())
-    addWrite(operand, effects);
+  for (MutableOperandRange range : {getReadsMutable(), getInitialMutable()})
+    for (OpOperand &operand : range)
+      addRead(operand, effects);
+  for (MutableOperandRange range : {getCarriedMutable(), getWritesMutable()})
+    for (OpOperand &operand : range)
+      addWrite(operand, effects);
 }
 
 /// A carried value overwrites its initial value.
 bool LoopOp::canOverwriteOperand(unsigned written, unsigned other,
                                  SymbolTableCollection &) {
-  return written >= getReads().size() && other < getReads().size();
+  const size_t initial = getReads().size(),
+               carried = initial + getInitial().size();
+  return written >= carried && written < carried + getCarried().size() &&
+         other - initial == written - carried;
+}
+
+LogicalResult LoopOp::verify() {
+  if (getInitial().getTypes() != getCarried().getTypes())
+    return emitOpError("carries other values than it has initial ones");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

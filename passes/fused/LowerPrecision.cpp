@@ -67,8 +67,8 @@ private:
   void visit(Operation *op) {
     if (isa<LibraryInterface>(op))
       return visitProduct(op);
-    if (isa<LoopInterface>(op) && hasNarrowCalls)
-      return visitLoop(op);
+    if (auto loop = dyn_cast<LoopInterface>(op))
+      return visitLoop(loop);
     if (brew::passes::movesElements(op)) {
       if (llvm::any_of(op->getOperands(), [&](Value operand) {
             auto cast = operand.getDefiningOp<CastOp>();
@@ -110,17 +110,8 @@ private:
 
   void visitProduct(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      Value form = narrowForm(operand.get(), op);
-      if (!hasNarrowCalls) {
-        Value &wide = widened[form];
-        if (!wide) {
-          OpBuilder b(op);
-          b.setInsertionPointAfterValue(form);
-          wide = cast(b, op, form, b.getF32Type());
-        }
-        form = wide;
-      }
-      operand.set(form);
+      operand.set(hasNarrowCalls ? narrowForm(operand.get(), op)
+                                 : roundedForm(operand.get(), op));
     }
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(op))
       if (hasNarrowCalls)
@@ -140,15 +131,24 @@ private:
   }
 
   /// Makes the operands and results narrow that the products of the loop
-  /// access.
-  void visitLoop(Operation *op) {
-    auto rule = llvm::cast<PrecisionInterface>(op);
-    for (OpOperand &operand : op->getOpOperands())
+  /// access, or only rounds them.
+  void visitLoop(LoopInterface loop) {
+    auto rule = llvm::cast<PrecisionInterface>(loop.getOperation());
+    for (OpOperand &operand : loop->getOpOperands())
       if (!rule.mustStayExact(operand.getOperandNumber()))
-        operand.set(narrowForm(operand.get(), op));
-    for (OpResult result : op->getResults())
-      if (!rule.staysF32(result.getResultNumber()))
+        operand.set(hasNarrowCalls ? narrowForm(operand.get(), loop)
+                                   : roundedForm(operand.get(), loop));
+    if (!hasNarrowCalls)
+      loop.setRounded(narrow);
+    for (OpResult result : loop->getResults()) {
+      if (rule.staysF32(result.getResultNumber()))
+        continue;
+      if (hasNarrowCalls)
         retypeResult(result);
+      else if (!exactValues.contains(result) &&
+               brew::passes::isNarrowResult(result))
+        narrowResult(result);
+    }
   }
 
   /// Splits off the bias gradient into a nest: it must be f32, which no call
@@ -166,6 +166,19 @@ private:
                                   tensorTypeOf(op.getDb()));
     Origin::of(op).mark(sum.getDefiningOp());
     return brew::passes::splitBiasGradient(op, sum);
+  }
+
+  /// Returns the f32 form of a value that `user` reads, rounded to the narrow
+  /// type.
+  Value roundedForm(Value value, Operation *user) {
+    Value form = narrowForm(value, user);
+    Value &wide = widened[form];
+    if (!wide) {
+      OpBuilder b(user);
+      b.setInsertionPointAfterValue(form);
+      wide = cast(b, user, form, b.getF32Type());
+    }
+    return wide;
   }
 
   /// Returns whether all operands are parameters, which are rounded one by one.

@@ -101,7 +101,7 @@ private:
                                 ArrayRef<Operation *> deferred) {
     Operation *last = step;
     for (Operation *op = step->getNextNode();
-         op && !isa<PlanStepInterface>(op) &&
+         op && !isa<PlanStepInterface, LoopInterface>(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode()) {
       if (llvm::any_of(brew::passes::valuesReadBy(op), [&](Value value) {

@@ -48,7 +48,7 @@ SavedValues::SavedValues(ProgramOp program,
   for (unsigned unit = 0; unit < operations.size(); ++unit)
     findFusionStep(unit);
   for (Operation &op : block)
-    if (isa<linalg::GenericOp, PlanStepInterface>(op))
+    if (isa<linalg::GenericOp, PlanStepInterface, LoopInterface>(op))
       seconds += roofline.seconds(workOf(&op));
 }
 
@@ -85,6 +85,9 @@ dialects::target::Work SavedValues::workOf(Operation *op) const {
     work.flops = static_cast<double>(dialects::countScalarOperations(nest));
   } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
     work.flops = static_cast<double>(call.countFlops());
+    work.isProduct = true;
+  } else if (auto loop = dyn_cast<LoopInterface>(op)) {
+    work.flops = static_cast<double>(loop.countFlops());
     work.isProduct = true;
   }
   return work;

@@ -134,8 +134,18 @@ LogicalResult checkKernel(KernelOp kernel) {
   return success();
 }
 
-/// Checks that the body of a loop consists of steps and views.
+/// Checks that the body of a loop consists of steps and views, and that the
+/// loop alone reads initial values, whose bytes it overwrites.
 LogicalResult checkLoop(LoopOp loop) {
+  for (Value initial : loop.getInitial())
+    if (!initial.hasOneUse() || !initial.getDefiningOp<KernelOp>())
+      return loop.emitError(
+          "phase fused: an initial value has another reader or is no result "
+          "of a kernel");
+  if (auto steps = loop.getLastIterationSteps();
+      steps && (*steps < 1 || *steps > loop.steps().size()))
+    return loop.emitError(
+        "phase fused: the last iteration has more steps than the others");
   for (Operation &op : loop.getBody().front()) {
     if (!isa<KernelOp, PlanStepInterface, YieldOp>(op) &&
         !op.hasTrait<IsView>())

@@ -1,8 +1,8 @@
 //===- FuseWeightGradients.cpp - Gradients of shared weights --------------===//
 //
-// The gradient of weights that several inner products share, such as the time
-// steps of an LSTM, is a sum of products, each of the size of the weights. It
-// equals one product of the concatenated operands:
+// The gradient of weights that several inner products share is a sum of
+// products, each of the size of the weights. It equals one product of the
+// concatenated operands:
 //
 //   sum_t dy_t^T x_t  =  [dy_1; dy_2; ...]^T [x_1; x_2; ...]
 //

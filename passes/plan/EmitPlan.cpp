@@ -253,19 +253,25 @@ Value PlanEmitter::firstBufferOf(Value value, const LoopMemory &memory) {
 
 LogicalResult PlanEmitter::emitLoop(LoopOp loop,
                                     dialects::plan::ProgramOp plan) {
-  SmallVector<Value> reads, writes;
-  llvm::SetVector<Value> readValues(loop->operand_begin(), loop->operand_end());
-  for (Value value : readValues)
-    reads.push_back(bufferOf(value));
-  for (Value value : loop->getResults())
-    writes.push_back(bufferOf(value));
+  auto buffersOf = [&](ValueRange values) {
+    SmallVector<Value> buffers;
+    for (Value value : values)
+      if (Value buffer = bufferOf(value); !llvm::is_contained(buffers, buffer))
+        buffers.push_back(buffer);
+    return buffers;
+  };
+  SmallVector<Value> read(loop.getSequences()), written(loop.getStacked());
+  llvm::append_range(read, loop.getInvariants());
+  llvm::append_range(written, loop.getScratch());
   auto planLoop = dialects::plan::LoopOp::create(
-      b, loop.getLoc(), loop.getIterations(), loop.getLastStepsAttr(), reads,
-      writes, b.getStrArrayAttr({loop.getLayer()}), isBackward, nullptr,
+      b, loop.getLoc(), loop.getIterations(), loop.getLastIterationStepsAttr(),
+      buffersOf(read), buffersOf(loop.getInitial()),
+      buffersOf(loop.getCarried()), buffersOf(written),
+      b.getStrArrayAttr({loop.getLayer()}), isBackward, nullptr,
       Origin::of(loop).isRematerialized);
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&planLoop.getBody());
-  int64_t flops = 0;
+  llvm::DenseMap<Value, Value> firstBuffers;
   for (Operation *step : loop.steps()) {
     SmallVector<LoopMemory> memory;
     SmallVector<int64_t> strides;
@@ -279,9 +285,13 @@ LogicalResult PlanEmitter::emitLoop(LoopOp loop,
         strides.push_back(found->stride);
       }
     auto bufferInLoop = [&](Value value) {
-      OpBuilder::InsertionGuard outside(b);
-      b.setInsertionPoint(planLoop);
-      return firstBufferOf(value, *findLoopMemory(loop, value));
+      Value &buffer = firstBuffers[value];
+      if (!buffer) {
+        OpBuilder::InsertionGuard outside(b);
+        b.setInsertionPoint(planLoop);
+        buffer = firstBufferOf(value, *findLoopMemory(loop, value));
+      }
+      return buffer;
     };
     b.setInsertionPointToEnd(body);
     if (auto call = dyn_cast<PlanStepInterface>(step)) {
@@ -290,7 +300,6 @@ LogicalResult PlanEmitter::emitLoop(LoopOp loop,
                                "access an item of a sequence");
       if (failed(emitCall(call, bufferInLoop)))
         return failure();
-      flops += call.countFlops();
       continue;
     }
     auto kernel = cast<KernelOp>(step);
@@ -307,7 +316,6 @@ LogicalResult PlanEmitter::emitLoop(LoopOp loop,
         arguments, b.getDenseI64ArrayAttr(strides), kernel.getLayersAttr(),
         isBackward, nullptr, isRematerialized(kernel));
   }
-  planLoop.setFlops(flops * loop.getIterations());
   return success();
 }
 

@@ -347,6 +347,7 @@ private:
                           full.getDefiningOp<BufferOp>());
         };
         if (llvm::none_of(loop.getWrites(), contains) &&
+            llvm::none_of(loop.getCarried(), contains) &&
             (isWritten[number] || llvm::none_of(loop.getReads(), contains)))
           return op.emitError("accesses buffer '")
                  << buffer.getName() << "' beyond the buffers of its loop";

@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
+#include "plan/Operands.h"
 #include "plan/StepDescription.h"
 
 #include <nlohmann/json.hpp>
@@ -71,14 +72,27 @@ ordered_json namedBuffers(
 
 ordered_json operandsOf(const plan::Step &step) {
   ordered_json result = ordered_json::array();
-  for (const plan::Operand &operand : step.operands())
+  for (const plan::Operand &operand : step.operands()) {
     result.push_back(
         {{"buffer", operand.buffer_index()},
          {"access", operand.access() == plan::Operand::READ ? "read"
                     : operand.access() == plan::Operand::WRITE
                         ? "write"
                         : "read_write"}});
+    if (operand.has_loop_stride())
+      result.back()["loop_stride"] = operand.loop_stride();
+  }
   return result;
+}
+
+ordered_json loopOf(const plan::Manifest &manifest, const plan::Loop &loop) {
+  ordered_json steps = ordered_json::array();
+  for (const plan::Step &step : loop.steps())
+    steps.push_back({{"action", plan::describeAction(manifest, step)},
+                     {"operands", operandsOf(step)}});
+  return {{"iterations", loop.iterations()},
+          {"last_iteration_steps", plan::lastIterationSteps(loop)},
+          {"steps", steps}};
 }
 
 ordered_json describeProgram(const plan::Manifest &manifest,
@@ -92,6 +106,8 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                      {"operands", operandsOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
+    if (step.has_loop())
+      steps.back()["loop"] = loopOf(manifest, step.loop());
     if (step.has_generated_alternative())
       steps.back()["generated"] =
           manifest

@@ -335,19 +335,25 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   builder.startTuning();
   arenas.commitPages();
   const CpuClock clock = evictingClock(workers);
-  const std::vector<StepIndex> callSteps = stepsWhere(StepBuilder::isCall);
+  const std::vector<StepIndex> callSteps = stepsWhere(StepBuilder::hasCall);
   for (const auto &[program, index] : callSteps) {
-    const CallTuner::Result *result = nullptr;
-    runOnTeam([&, program = program, index = index] {
-      result = &builder.tune(program, index, clock);
-    });
-    if (result->error.empty())
-      report({program,
-              static_cast<std::size_t>(index),
-              {result->first.name, result->first.seconds},
-              {result->fastest.name, result->fastest.seconds}});
+    auto tuneCall = [&, program = program, index = index](const Step &call) {
+      const CallTuner::Result *result = nullptr;
+      runOnTeam([&] { result = &builder.tune(program, call, clock); });
+      if (result->error.empty())
+        report({program,
+                static_cast<std::size_t>(index),
+                {result->first.name, result->first.seconds},
+                {result->fastest.name, result->fastest.seconds}});
+    };
+    const Step &step = manifest.programs(program).steps(index);
+    if (StepBuilder::isCall(step))
+      tuneCall(step);
+    for (const Step &nested : step.loop().steps())
+      if (StepBuilder::isCall(nested))
+        tuneCall(nested);
   }
-  recompile(stepsWhere(StepBuilder::hasCall));
+  recompile(callSteps);
 }
 
 } // namespace

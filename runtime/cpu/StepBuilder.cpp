@@ -223,9 +223,8 @@ std::unique_ptr<CpuStep> StepBuilder::makeAlternative(const Step &step) const {
                     plan::alternativeArguments(step), kGeneratedCode);
 }
 
-const CallTuner::Result &StepBuilder::tune(int program, int index,
+const CallTuner::Result &StepBuilder::tune(int program, const Step &step,
                                            const CpuClock &clock) {
-  const Step &step = manifest.programs(program).steps(index);
   CallCandidates candidates = candidatesOf(step, callBuffers(step, program));
   CpuBenchmark benchmark(dnnl, clock, candidates);
   std::vector<std::vector<std::byte>> saved;
@@ -267,8 +266,7 @@ StepBuilder::makeLaunch(std::uint32_t kernelIndex,
 std::unique_ptr<CpuStep> StepBuilder::makeLoop(const Step &step, int program,
                                                const std::string &where) {
   const plan::Loop &loop = step.loop();
-  auto result =
-      std::make_unique<CpuLoopStep>(loop.iterations(), lastStepsOf(loop));
+  auto result = std::make_unique<CpuLoopStep>(loop);
   addLoopSteps(
       manifest, loop, *result,
       [&](const Step &call) { return makeCall(call, program, where); },

@@ -39,9 +39,10 @@ public:
 
   /// See CallTuner.
   void startTuning() { tuner.startTuning(); }
-  /// Benchmarks a library call, see CallTuner. Restores the buffers that it
-  /// writes.
-  const CallTuner::Result &tune(int program, int index, const CpuClock &clock);
+  /// Benchmarks a library call of a program, see CallTuner. Restores the
+  /// buffers that it writes.
+  const CallTuner::Result &tune(int program, const plan::Step &call,
+                                const CpuClock &clock);
 
   DnnlContext dnnl; ///< the state that the library calls share
 

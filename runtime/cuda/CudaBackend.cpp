@@ -88,9 +88,6 @@ private:
   const plan::DataInput &dataInputOf(int program, int input) const {
     return manifest.programs(program).data_inputs(input);
   }
-  const plan::Step &stepOf(const ProgramCall &call) const {
-    return manifest.programs(call.program).steps(call.step);
-  }
   TuningOperands tuningOperands() const {
     return {device, compute, manifest,
             [this](std::uint32_t index) { return address(index); }};
@@ -218,8 +215,9 @@ void CudaBackend::chooseCalls() {
   TuningOperands operands = tuningOperands();
   for (const ProgramCall &call : builder.calls()) {
     CudaBenchmark benchmark(device, compute, *call.chosen->call);
-    call.chosen->candidate = tuner.choose(
-        *call.chosen->call, benchmark, [&] { operands.fillAll(stepOf(call)); });
+    call.chosen->candidate = tuner.choose(*call.chosen->call, benchmark, [&] {
+      operands.fillAll(*call.description);
+    });
   }
   if (!builder.calls().empty())
     arenas.initialise(compute); // measuring has overwritten them
@@ -447,8 +445,8 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
     const CallTuner::Result &result = tuner.tune(
         *call.chosen->call, benchmark,
         [&] {
-          operands.save(stepOf(call));
-          operands.fillTransient(stepOf(call));
+          operands.save(*call.description);
+          operands.fillTransient(*call.description);
         },
         [&] { operands.restore(); });
     if (!result.error.empty())

@@ -89,15 +89,23 @@ std::unique_ptr<VendorCall> StepBuilder::makeCall(const plan::Step &step,
       plan.manifest().producer() + " for " + plan.manifest().target().archs(0));
 }
 
+std::unique_ptr<ChosenCall> StepBuilder::makeChosen(const plan::Step &call,
+                                                    int program, int index,
+                                                    const std::string &where) {
+  auto result = std::make_unique<ChosenCall>(makeCall(call, where));
+  builtCalls.push_back({program, index, &call, result.get()});
+  return result;
+}
+
 std::unique_ptr<CudaStep> StepBuilder::makeLoop(const plan::Step &step,
+                                                int program, int index,
                                                 const std::string &where) {
   const plan::Loop &loop = step.loop();
-  auto result =
-      std::make_unique<CudaLoopStep>(loop.iterations(), lastStepsOf(loop));
+  auto result = std::make_unique<CudaLoopStep>(loop);
   addLoopSteps(
       plan.manifest(), loop, *result,
       [&](const plan::Step &call) {
-        return std::make_unique<ChosenCall>(makeCall(call, where));
+        return makeChosen(call, program, index, where);
       },
       [&](std::uint32_t kernel, const std::vector<std::uint32_t> &buffers) {
         return std::make_unique<KernelLaunch>(makeLaunch(kernel, buffers));
@@ -115,13 +123,10 @@ std::unique_ptr<CudaStep> StepBuilder::build(int program, int index) {
     return std::make_unique<KernelLaunch>(makeLaunch(
         step.launch().kernel_index(), plan::kernelArguments(manifest, step)));
   case plan::Step::kConvolution:
-  case plan::Step::kInnerProduct: {
-    auto result = std::make_unique<ChosenCall>(makeCall(step, where));
-    builtCalls.push_back({program, index, result.get()});
-    return result;
-  }
+  case plan::Step::kInnerProduct:
+    return makeChosen(step, program, index, where);
   case plan::Step::kLoop:
-    return makeLoop(step, where);
+    return makeLoop(step, program, index, where);
   case plan::Step::kCopy: {
     const DeviceBuffer source = deviceBuffer(step.operands(0).buffer_index());
     const DeviceBuffer target = deviceBuffer(step.operands(1).buffer_index());

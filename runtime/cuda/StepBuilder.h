@@ -40,9 +40,11 @@ public:
   int candidate = 0;
 };
 
-/// A library call of a program, and its step in the plan.
+/// A library call of a program, its step in the plan and its description, which
+/// is a part of the step if the call is in a loop.
 struct ProgramCall {
   int program, step;
+  const plan::Step *description;
   ChosenCall *chosen; ///< one of the built steps
 };
 
@@ -68,8 +70,10 @@ private:
   std::unique_ptr<CudaStep> build(int program, int index);
   std::unique_ptr<VendorCall> makeCall(const plan::Step &step,
                                        const std::string &where);
-  std::unique_ptr<CudaStep> makeLoop(const plan::Step &step,
-                                     const std::string &where);
+  std::unique_ptr<ChosenCall> makeChosen(const plan::Step &call, int program,
+                                         int index, const std::string &where);
+  std::unique_ptr<CudaStep> makeLoop(const plan::Step &step, int program,
+                                     int index, const std::string &where);
   KernelLaunch makeLaunch(std::uint32_t kernelIndex,
                           const std::vector<std::uint32_t> &buffers) const;
   CallBuffers callBuffers(const plan::Step &step) const;

@@ -17,10 +17,10 @@ namespace brew::runtime {
 /// is the class of the device's steps, `Launch` that of its launches.
 template <typename Step, typename Launch> class LoopStep : public Step {
 public:
-  /// Runs `iterations` iterations, of the last one only the first `lastSteps`
-  /// steps.
-  LoopStep(std::int64_t iterations, std::size_t lastSteps)
-      : iterations(iterations), lastSteps(lastSteps) {}
+  explicit LoopStep(const plan::Loop &loop)
+      : iterations(loop.iterations()),
+        lastIterationSteps(
+            static_cast<std::size_t>(plan::lastIterationSteps(loop))) {}
 
   /// Adds a library call.
   void add(std::unique_ptr<Step> call) { steps.push_back(std::move(call)); }
@@ -45,17 +45,17 @@ public:
 
 protected:
   template <typename Context> void runAll(const Context &context) {
-    for (const MovingLaunch &launch : moving)
-      launch.step->arguments = launch.first;
+    for (const MovingLaunch &moved : moving)
+      moved.launch->arguments = moved.first;
     for (std::int64_t i = 1; i < iterations; ++i) {
       for (const std::unique_ptr<Step> &step : steps)
         step->run(context);
-      for (const MovingLaunch &launch : moving)
-        for (std::size_t argument = 0; argument < launch.strides.size();
+      for (const MovingLaunch &moved : moving)
+        for (std::size_t argument = 0; argument < moved.strides.size();
              ++argument)
-          launch.step->move(argument, launch.strides[argument]);
+          moved.launch->move(argument, moved.strides[argument]);
     }
-    for (std::size_t i = 0; i < lastSteps; ++i)
+    for (std::size_t i = 0; i < lastIterationSteps; ++i)
       steps[i]->run(context);
   }
 
@@ -63,13 +63,13 @@ protected:
 
 private:
   struct MovingLaunch {
-    Launch *step;
+    Launch *launch;
     decltype(Launch::arguments) first; ///< those of the first iteration
     std::vector<std::int64_t> strides;
   };
 
   const std::int64_t iterations;
-  const std::size_t lastSteps;
+  const std::size_t lastIterationSteps;
   std::vector<MovingLaunch> moving;
 };
 
@@ -92,12 +92,6 @@ void addLoopSteps(const plan::Manifest &manifest, const plan::Loop &loop,
     target.add(launch(step.launch().kernel_index(), arguments),
                std::move(strides));
   }
-}
-
-/// Returns the number of steps of a loop's last iteration.
-inline std::size_t lastStepsOf(const plan::Loop &loop) {
-  return loop.has_last_steps() ? loop.last_steps()
-                               : static_cast<std::size_t>(loop.steps_size());
 }
 
 } // namespace brew::runtime

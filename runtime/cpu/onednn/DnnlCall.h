@@ -25,8 +25,8 @@
 
 namespace brew::runtime {
 
-/// Weights in the layout that calls need. They are constant, or several calls
-/// of a run read them, as the time steps of a recurrent layer do.
+/// Weights in the layout that calls need. They are constant, or a run reads
+/// them several times: in several calls, or in each iteration of a loop.
 struct PackedWeights {
   const std::byte *source;
   dnnl::memory::desc layout, staged;

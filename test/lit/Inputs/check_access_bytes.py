@@ -41,7 +41,7 @@ EXCEPTIONS = {
                       'pool2_relu2_backward|relu1_backward': FEW_CHANNELS,
                       'update_1': SMALL, 'conv1_conv2.*': COPIES},
     'alexnet': {'(norm1|pool1)(_.*)?': WINDOW, 'conv1_relu_conv1_conv2.*': IMAGE},
-    'googlenet': {'(conv2_norm2|pool2_3x3_s2)(_.*)?': WINDOW, 'conv1_7x7_s2_conv2_3x3_reduce.*': IMAGE},
+    'googlenet': {'(conv2_norm2|pool2_3x3_s2)(_.*)?': WINDOW, 'conv1_7x7_s2(_conv2_3x3_reduce.*)?': IMAGE},
     'squeezenet': {'conv1_fire2_squeeze1x1.*': IMAGE},
     'resnet50': {r'relu_res\da_scale_\w+_branch2c_\w+_branch1_\w+_backward': BRANCHES},
 }

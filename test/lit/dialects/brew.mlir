@@ -168,8 +168,8 @@ brew.program @loop test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<3x2x4xf32>
   %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x4xf32>
   %zero = brew.data_input "in" "Input" {config = "", folder = "", tops = ["zero"]} : tensor<1x2x4xf32>
-  // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = brew.loop "l" 3 reverse last_steps 1 sequences(%{{.*}} : tensor<3x2x4xf32>) invariants(%{{.*}} : tensor<4x4xf32>) initial(%{{.*}} : tensor<1x2x4xf32>) stacked(tensor<3x2x4xf32>) carried(tensor<1x2x4xf32>) scratch(tensor<1x2x4xf32>) {
-  %y, %last, %p = brew.loop "l" 3 reverse last_steps 1 sequences(%x : tensor<3x2x4xf32>) invariants(%w : tensor<4x4xf32>) initial(%zero : tensor<1x2x4xf32>) stacked(tensor<3x2x4xf32>) carried(tensor<1x2x4xf32>) scratch(tensor<1x2x4xf32>) {
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = brew.loop "l" 3 reverse last_iteration_steps 1 sequences(%{{.*}} : tensor<3x2x4xf32>) invariants(%{{.*}} : tensor<4x4xf32>) initial(%{{.*}} : tensor<1x2x4xf32>) stacked(tensor<3x2x4xf32>) carried(tensor<1x2x4xf32>) scratch(tensor<1x2x4xf32>) {
+  %y, %last, %p = brew.loop "l" 3 reverse last_iteration_steps 1 sequences(%x : tensor<3x2x4xf32>) invariants(%w : tensor<4x4xf32>) initial(%zero : tensor<1x2x4xf32>) stacked(tensor<3x2x4xf32>) carried(tensor<1x2x4xf32>) scratch(tensor<1x2x4xf32>) {
   ^bb0(%item: tensor<1x2x4xf32, {strides = array<i64: 8, 4, 1>}>, %weights: tensor<4x4xf32>, %carried: tensor<1x2x4xf32>):
     %product = brew.inner_product "l"(%carried, %weights) {axis = 2 : i64, num_output = 4 : i64, tops = []} : (tensor<1x2x4xf32>, tensor<4x4xf32>) -> tensor<1x2x4xf32>
     %k:2 = brew.kernel "k"(%product, %item) : (tensor<1x2x4xf32>, tensor<1x2x4xf32, {strides = array<i64: 8, 4, 1>}>) -> (tensor<1x2x4xf32, {strides = array<i64: 8, 4, 1>}>, tensor<1x2x4xf32>) {

@@ -61,9 +61,9 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.all_reduce_start 2(%x) to(%y) {statistic, transfer_type = bf16} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 2(%[[Y]]) {statistic} : memref<4xf32>
   plan.all_reduce_wait 2(%y) {statistic} : memref<4xf32>
-  // CHECK: plan.loop 3 last_steps 1 reads(%[[X]] : memref<4xf32>) writes(%{{.*}} : memref<4xf32>) attributes {layers = ["l"]} {
+  // CHECK: plan.loop 3 last_iteration_steps 1 reads(%[[X]] : memref<4xf32>) initial(%{{.*}} : memref<4xf32>) carried(%{{.*}} : memref<4xf32>) writes(%{{.*}} : memref<4xf32>) attributes {layers = ["l"]} {
   // CHECK: plan.launch @k(%{{.*}}, %{{.*}}) {strides = array<i64: 0, -16>}
-  plan.loop 3 last_steps 1 reads(%x : memref<4xf32>) writes(%y : memref<4xf32>) attributes {layers = ["l"]} {
+  plan.loop 3 last_iteration_steps 1 reads(%x : memref<4xf32>) initial(%y : memref<4xf32>) carried(%y : memref<4xf32>) writes(%y : memref<4xf32>) attributes {layers = ["l"]} {
     plan.launch @k(%x, %y) {strides = array<i64: 0, -16>} : memref<4xf32>, memref<4xf32>
   }
   %key = plan.buffer "drop.random_key" transient[192] live [0, 0] : memref<2xi32>

@@ -94,7 +94,28 @@ INSTANTIATE_TEST_SUITE_P(
                    [](Manifest &, Step &loop) {
                      loop.mutable_loop()->set_iterations(kHuge);
                    },
+                   "a loop has too many iterations"},
+        BrokenLoop{"MoreIterationsThanItems",
+                   [](Manifest &, Step &loop) {
+                     loop.mutable_loop()->set_iterations(
+                         std::numeric_limits<std::int32_t>::max());
+                   },
                    kLeaves},
+        BrokenLoop{"OverlapsLater",
+                   [](Manifest &m, Step &loop) {
+                     m.mutable_buffers(XItem)->set_offset(
+                         m.buffers(YItem).offset() + 128);
+                     nested(loop, 0).mutable_operands(0)->clear_loop_stride();
+                   },
+                   "its result overlaps an operand in a later iteration"},
+        BrokenLoop{"InPlaceMovesOtherwise",
+                   [](Manifest &m, Step &loop) {
+                     Step &launch = nested(loop, 0);
+                     addOperand(launch, XItem, Operand::WRITE);
+                     loop.mutable_operands(0)->set_access(Operand::READ_WRITE);
+                     (void)m;
+                   },
+                   "its result overlaps an operand in a later iteration"},
         BrokenLoop{"HugeStride",
                    [](Manifest &, Step &loop) {
                      nested(loop, 0).mutable_operands(1)->set_loop_stride(
@@ -117,11 +138,11 @@ INSTANTIATE_TEST_SUITE_P(
                      nested(loop, 0).mutable_operands(1)->set_loop_stride(2);
                    },
                    "an operand moves by a part of an element"},
-        BrokenLoop{"LastSteps",
+        BrokenLoop{"LastIterationSteps",
                    [](Manifest &, Step &loop) {
-                     loop.mutable_loop()->set_last_steps(3);
+                     loop.mutable_loop()->set_last_iteration_steps(3);
                    },
-                   "last_steps is not a number of steps"},
+                   "last_iteration_steps is not a number of steps"},
         BrokenLoop{"WritesWhatTheLoopReads",
                    [](Manifest &, Step &loop) {
                      loop.mutable_operands(1)->set_access(Operand::READ);

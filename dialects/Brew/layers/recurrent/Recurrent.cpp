@@ -67,8 +67,8 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
   return success();
 }
 
-/// Rejects item counts: the layer has one copy of the cell for each time step,
-/// and Caffe aborts if the number of steps changes.
+/// Rejects item counts: the loop over the time steps has a fixed number of
+/// iterations, and Caffe aborts if the number of steps changes.
 LogicalResult rejectItemCounts(Operation *layer, const ItemCounts &counts) {
   for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
     if (counts.of(operand))

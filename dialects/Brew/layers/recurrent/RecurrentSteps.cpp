@@ -61,12 +61,27 @@ bool LSTMStepsBackwardOp::staysF32(unsigned result) {
 bool RNNStepsOp::mustStayExact(unsigned operand) {
   return operand == getContMutable().getOperandNumber();
 }
-bool RNNStepsOp::staysF32(unsigned) { return false; }
+/// The derivative of tanh at y is 1 - y^2, which roundings would distort near
+/// saturation.
+bool RNNStepsOp::staysF32(unsigned result) {
+  return getResult(result) == getY();
+}
 
 bool RNNStepsBackwardOp::mustStayExact(unsigned operand) {
-  return getOperand(operand) == getCont();
+  return getOperand(operand) == getCont() || getOperand(operand) == getY();
 }
 bool RNNStepsBackwardOp::staysF32(unsigned) { return false; }
+
+/// Returns the operations of the products of all time steps.
+static int64_t flopsOf(Value cont, Value wh) {
+  return 2 * countOf(shapeOf(cont)) * countOf(shapeOf(wh));
+}
+int64_t LSTMStepsOp::countFlops() { return flopsOf(getCont(), getWh()); }
+int64_t LSTMStepsBackwardOp::countFlops() {
+  return flopsOf(getCont(), getWh());
+}
+int64_t RNNStepsOp::countFlops() { return flopsOf(getCont(), getWh()); }
+int64_t RNNStepsBackwardOp::countFlops() { return flopsOf(getCont(), getWh()); }
 
 //===----------------------------------------------------------------------===//
 // Construction of the loops
@@ -80,15 +95,18 @@ public:
   /// `cont` are the indicators [T, N], `state` is the shape of h, [1, N, D].
   StepsBuilder(OpBuilder &b, Operation *op, Value cont, ArrayRef<int64_t> state)
       : b(b), loc(op->getLoc()), layer(op->getAttrOfType<StringAttr>("layer")),
-        cont(cont), state(state) {}
+        cont(cont), state(state) {
+    if (auto type = op->getAttrOfType<TypeAttr>("rounded"))
+      rounded = type.getValue();
+  }
 
   Type wide() const { return elementTypeOf(cont); }
-  int64_t steps() const { return shapeOf(cont)[0]; }
+  int64_t timeSteps() const { return shapeOf(cont)[0]; }
   RankedTensorType stateType(Type element) const {
     return RankedTensorType::get(state, element);
   }
   RankedTensorType sequenceType(Type element) const {
-    return RankedTensorType::get({steps(), state[1], state[2]}, element);
+    return RankedTensorType::get({timeSteps(), state[1], state[2]}, element);
   }
 
   Value widen(Value x) const {
@@ -96,10 +114,11 @@ public:
                ? x
                : arith::ExtFOp::create(b, loc, wide(), x).getResult();
   }
+  /// Rounds x to the type of products, and returns it as `element`.
   Value round(Value x, Type element) const {
-    return x.getType() == element
-               ? x
-               : arith::TruncFOp::create(b, loc, element, x).getResult();
+    if (x.getType() != element)
+      return arith::TruncFOp::create(b, loc, element, x);
+    return rounded ? widen(arith::TruncFOp::create(b, loc, rounded, x)) : x;
   }
 
   /// Returns the indicators that follow each step, 1 after the last: [T, N].
@@ -110,8 +129,8 @@ public:
     return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       ScalarBuilder &s = body.s;
       Value next = s.addi(body.loop(0), s.index(1));
-      Value read = body.read(cont, {s.clamp(next, steps()), body.loop(1)});
-      return {s.select(s.less(next, s.index(steps())), read,
+      Value read = body.read(cont, {s.clamp(next, timeSteps()), body.loop(1)});
+      return {s.select(s.less(next, s.index(timeSteps())), read,
                        s.constant(wide(), 1))};
     })[0];
   }
@@ -141,7 +160,7 @@ public:
 
   /// Starts a loop and moves the builder into its body.
   LoopOp start(bool isReverse, const LoopOperands &operands) {
-    loop = createLoop(b, loc, layer, steps(), isReverse, operands);
+    loop = createLoop(b, loc, layer, timeSteps(), isReverse, operands);
     b.setInsertionPointToStart(&loop.getBody().front());
     return loop;
   }
@@ -177,6 +196,7 @@ public:
   StringAttr layer;
   Value cont;
   SmallVector<int64_t> state;
+  Type rounded; ///< see LoopInterface::setRounded
   LoopOp loop;
 };
 
@@ -378,7 +398,7 @@ SmallVector<Value> LSTMStepsBackwardOp::buildLoop(OpBuilder &b) {
   steps.finish({dgatesItem, nextDhm, values.back(), dgates});
   LoopOp loop = steps.loop;
   if (getDh0().use_empty())
-    loop.setLastSteps(1);
+    loop.setLastIterationSteps(1);
   return {loop.getStacked()[0],
           getDh0().use_empty() ? Value()
                                : steps.maskFirst(loop.getCarried()[0]),
@@ -414,7 +434,7 @@ SmallVector<Value> RNNStepsOp::buildLoop(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     Value h = math::TanhOp::create(
         s.b, s.loc, s.add(steps.widen(body.in[1]), steps.widen(body.in[0])));
-    SmallVector<Value> results = {steps.round(h, narrow)};
+    SmallVector<Value> results = {h};
     llvm::append_range(results, saved.select({body.in[2]}));
     results.push_back(steps.round(s.mul(h, body.in[3]), narrow));
     return results;
@@ -482,7 +502,7 @@ SmallVector<Value> RNNStepsBackwardOp::buildLoop(OpBuilder &b) {
   steps.finish({values[0], nextDhm, values[1]});
   LoopOp loop = steps.loop;
   if (getDh0().use_empty())
-    loop.setLastSteps(1);
+    loop.setLastIterationSteps(1);
   return {loop.getStacked()[0], getDh0().use_empty()
                                     ? Value()
                                     : steps.maskFirst(loop.getCarried()[0])};

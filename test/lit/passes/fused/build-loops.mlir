@@ -44,7 +44,7 @@ brew.program @forward test {
 // CHECK-LABEL: brew.program @backward test
 // CHECK: linalg.generic
 // CHECK: %[[ZERO:.*]] = linalg.generic
-// CHECK: brew.loop "l" 3 reverse last_steps 1
+// CHECK: brew.loop "l" 3 reverse last_iteration_steps 1
 // CHECK-SAME: initial(%[[ZERO]] :
 // CHECK: %[[DX:.*]]:2 = brew.kernel "l_backward"
 // CHECK: %[[PRODUCT:.*]] = brew.inner_product_backward_data "l"(%[[DX]]#1,
@@ -88,6 +88,6 @@ brew.program @narrow test {
   %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["c"]} : tensor<3x2xf32>
   %h = brew.data_input "in" "Input" {config = "", folder = "", tops = ["h"]} : tensor<1x2x5xbf16>
   %wh = brew.data_input "in" "Input" {config = "", folder = "", tops = ["wh"]} : tensor<5x5xbf16>
-  %y, %last, %hm = brew.rnn_steps "l"(%x, %cont, %h, %wh) {tops = []} : (tensor<3x2x5xbf16>, tensor<3x2xf32>, tensor<1x2x5xbf16>, tensor<5x5xbf16>) -> (tensor<3x2x5xbf16>, tensor<1x2x5xbf16>, tensor<3x2x5xbf16>)
-  brew.output %y "y" loss_weight 0.0 : tensor<3x2x5xbf16>
+  %y, %last, %hm = brew.rnn_steps "l"(%x, %cont, %h, %wh) {tops = []} : (tensor<3x2x5xbf16>, tensor<3x2xf32>, tensor<1x2x5xbf16>, tensor<5x5xbf16>) -> (tensor<3x2x5xf32>, tensor<1x2x5xbf16>, tensor<3x2x5xbf16>)
+  brew.output %y "y" loss_weight 0.0 : tensor<3x2x5xf32>
 }

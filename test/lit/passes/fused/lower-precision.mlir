@@ -183,3 +183,24 @@ brew.program @silent test {
   %v = brew.tanh "v"(%u) {tops = ["v"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   brew.output %v "v" loss_weight 0.0 : tensor<2x4xf32>
 }
+
+// -----
+
+// Loops have narrow operands if the target's products do; otherwise the operands of their products
+// are rounded, and the loop rounds the hidden state.
+
+// CALLS-LABEL: brew.program @loop test
+// CALLS: brew.rnn_steps {{.*}} : (tensor<3x2x5xbf16>, tensor<3x2xf32>, tensor<1x2x5xbf16>, tensor<5x5xbf16>) -> (tensor<3x2x5xf32>, tensor<1x2x5xbf16>, tensor<3x2x5xbf16>)
+// WIDE-LABEL: brew.program @loop test
+// WIDE: %[[NARROW:.*]] = brew.cast {{.*}} : (tensor<5x5xf32>) -> tensor<5x5xbf16>
+// WIDE: %[[WIDE:.*]] = brew.cast {{.*}}(%[[NARROW]]) {{.*}} -> tensor<5x5xf32>
+// WIDE: brew.rnn_steps "l"(%{{.*}}, %{{.*}}, %{{.*}}, %[[WIDE]]) {rounded = bf16, tops = []}
+brew.param @l.2 : tensor<5x5xf32> {layer = "l", index = 2 : i64}
+brew.program @loop test {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<3x2x5xf32>
+  %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["c"]} : tensor<3x2xf32>
+  %h = brew.data_input "in" "Input" {config = "", folder = "", tops = ["h"]} : tensor<1x2x5xf32>
+  %wh = brew.param_value @l.2 : tensor<5x5xf32>
+  %y, %last, %hm = brew.rnn_steps "l"(%x, %cont, %h, %wh) {tops = []} : (tensor<3x2x5xf32>, tensor<3x2xf32>, tensor<1x2x5xf32>, tensor<5x5xf32>) -> (tensor<3x2x5xf32>, tensor<1x2x5xf32>, tensor<3x2x5xf32>)
+  brew.output %y "y" loss_weight 0.0 : tensor<3x2x5xf32>
+}

@@ -182,3 +182,20 @@ brew.program @call test {
   %z = brew.convolution "c"(%y, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["z"]} : (tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   brew.output %z "z" loss_weight 0.0 : tensor<2x8x4x4xbf16, #last>
 }
+
+// -----
+
+// A loop overwrites its initial values, so nothing else may read them.
+
+brew.program @loop test {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2xf32>
+  // expected-error @below {{phase fused: an initial value has another reader or is no result of a kernel}}
+  %y = brew.loop "l" 3 initial(%x : tensor<1x2xf32>) carried(tensor<1x2xf32>) {
+  ^bb0(%value: tensor<1x2xf32>):
+    %k = brew.kernel "k"(%value) : (tensor<1x2xf32>) -> tensor<1x2xf32> {
+    ^bb0(%a: tensor<1x2xf32>):
+      brew.yield %a : tensor<1x2xf32>
+    }
+    brew.yield %k : tensor<1x2xf32>
+  }
+}

@@ -34,7 +34,7 @@ void checkLoop(bool isReverse) {
   b.launch(body, b.kernel("halve", 2, 4), {item}, {sum});
   Step &loop = *b.program("main").add_steps();
   loop.mutable_loop()->set_iterations(3);
-  loop.mutable_loop()->set_last_steps(1);
+  loop.mutable_loop()->set_last_iteration_steps(1);
   *loop.mutable_loop()->mutable_steps() = body.steps();
   const std::int64_t stride = isReverse ? -16 : 16;
   loop.mutable_loop()->mutable_steps(0)->mutable_operands(1)->set_loop_stride(
