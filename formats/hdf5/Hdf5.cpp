@@ -244,9 +244,9 @@ bool Hdf5Reader::isDouble(const std::string &name) const {
   return H5Tget_class(type.id) == H5T_FLOAT && H5Tget_size(type.id) == 8;
 }
 
-/// A few bytes may claim shapes that need all memory. Datasets that were never
-/// written have no bytes, those of a few values only a few, and many names may
-/// link to one dataset. Reading a dataset again by the same name is free.
+/// A few bytes may claim shapes that need all memory: a dataset that was never
+/// written occupies no bytes, a dataset of equal values only a few, and many
+/// names may link to one dataset. Counts each name once.
 void Hdf5Reader::checkClaimedBytes(std::uint64_t bytes,
                                    std::uint64_t storedBytes,
                                    std::uint64_t memoryBytes,

@@ -314,8 +314,9 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
 def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::brew::dialects::ProgramOp"> {
   let summary = "Fuse the gradients of shared weights into one product";
   let description = [{
-    A sum of gradients of inner products with shared weights becomes one gradient of the concatenated bottoms and top gradients. Applied if
-    copying all operands would move less memory than the sum.
+    A sum of gradients of inner products with shared weights becomes one gradient of the
+    concatenated bottoms and top gradients. Applied if copying all operands would move less
+    memory than the sum.
 
     Input:
 

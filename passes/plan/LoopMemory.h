@@ -20,9 +20,10 @@ struct LoopMemory {
 std::optional<LoopMemory> findLoopMemory(dialects::LoopOp loop,
                                          mlir::Value value);
 
-/// Returns, for every result of a kernel in a loop, the input whose bytes it
-/// overwrites, or -1. `memory` is that of its inputs and results. Reports an
-/// error if it may not overwrite them.
+/// Returns, for every result of a kernel in a loop, the number of the input
+/// whose bytes it overwrites, or -1. `memory` contains the memory of the
+/// inputs, then of the results. Reports an error if the kernel reads these
+/// bytes after it has overwritten them.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 findInPlace(dialects::KernelOp kernel, llvm::ArrayRef<LoopMemory> memory);
 

@@ -14,7 +14,7 @@
 namespace brew::runtime {
 
 /// Repeats steps. Between iterations it moves the arguments of launches. `Step`
-/// is the class of the device's steps, `Launch` that of its launches.
+/// is the class of the device's steps, `Launch` the class of its launches.
 template <typename Step, typename Launch> class LoopStep : public Step {
 public:
   explicit LoopStep(const plan::Loop &loop)
@@ -64,7 +64,7 @@ protected:
 private:
   struct MovingLaunch {
     Launch *launch;
-    decltype(Launch::arguments) first; ///< those of the first iteration
+    decltype(Launch::arguments) first; ///< of the first iteration
     std::vector<std::int64_t> strides;
   };
 

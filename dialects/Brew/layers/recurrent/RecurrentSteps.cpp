@@ -4,7 +4,8 @@
 // and one nest, the cell. The nest also masks h for the next step: a loop
 // carries hm, which is cont[t] h before step t and h after the last one.
 // Backward loops run in reverse order: one nest computes the gradients of the
-// gates, a product that of hm. Nests compute in the type of the indicators.
+// gates, and a product computes the gradient of hm. The indicators are never
+// rounded, so nests compute in their type.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Loop.h"
@@ -105,9 +106,6 @@ public:
   RankedTensorType stateType(Type element) const {
     return RankedTensorType::get(state, element);
   }
-  RankedTensorType sequenceType(Type element) const {
-    return RankedTensorType::get({timeSteps(), state[1], state[2]}, element);
-  }
 
   Value widen(Value x) const {
     return x.getType() == wide()
@@ -146,8 +144,8 @@ public:
     })[0];
   }
 
-  /// Returns a copy of a state, of which the caller's loop may overwrite the
-  /// bytes; zeros if it is null.
+  /// Returns a copy of a state, or zeros if it is null. A loop overwrites its
+  /// initial values, so it needs copies.
   Value copyOf(Value x, Type element) const {
     NestBuilder nest(b, loc, state);
     if (x)
@@ -226,9 +224,14 @@ public:
   /// Returns one value per result, null for unused ones.
   SmallVector<Value> spread(ValueRange selected) const {
     SmallVector<Value> values;
-    for (Value result : results)
-      values.push_back(result.use_empty() ? Value() : selected[0]),
-          selected = selected.drop_front(result.use_empty() ? 0 : 1);
+    for (Value result : results) {
+      if (result.use_empty()) {
+        values.push_back(Value());
+        continue;
+      }
+      values.push_back(selected.front());
+      selected = selected.drop_front();
+    }
     return values;
   }
 
