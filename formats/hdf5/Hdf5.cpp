@@ -3,6 +3,7 @@
 
 #include "formats/ExpectedFile.h"
 #include "formats/hdf5/Hdf5Library.h"
+#include "formats/hdf5/ReadValues.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
 #include "support/RegularFile.h"
@@ -292,9 +293,8 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
     throw unavailable(where + ": not enough memory for " +
                       std::to_string(count) + " values");
   }
-  if (count > 0 && H5Dread(dataset.id, memoryType, H5S_ALL, H5S_ALL,
-                           H5P_DEFAULT, values.data()) < 0)
-    throw badInput(where + ": damaged or truncated: cannot read its values");
+  if (count > 0)
+    readValues(dataset.id, memoryType, values.data(), where);
   return values;
 }
 

@@ -1,6 +1,6 @@
 //===- Hdf5Library.h - Helpers for calls of the HDF5 library ----*- C++ -*-===//
 //
-// Private to Hdf5.cpp and Hdf5Writer.cpp.
+// Private to the files of this folder.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

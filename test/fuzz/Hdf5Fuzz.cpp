@@ -282,6 +282,18 @@ private:
       H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
   }
 
+  /// Returns the number of values; 0 if it is more than fits in memory. The
+  /// library's own product wraps around.
+  static std::size_t countValues(hid_t space) {
+    hsize_t extents[H5S_MAX_RANK];
+    const int rank = H5Sget_simple_extent_dims(space, extents, nullptr);
+    std::size_t count = H5Sget_simple_extent_type(space) != H5S_NULL;
+    for (int i = 0; i < rank; ++i)
+      if (__builtin_mul_overflow(count, extents[i], &count))
+        return 0;
+    return count;
+  }
+
   /// Writes all values of a small dataset, or the first of a large one.
   void writeValues(hid_t dataset, hid_t type, hid_t space) {
     constexpr std::size_t maxBytes = 4096;
@@ -293,9 +305,9 @@ private:
     const H5D_layout_t layout = H5Pget_layout(creation);
     if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
       return; // would write to another file
-    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const std::size_t count = countValues(space);
     const std::size_t size = H5Tget_size(type);
-    if (count <= 0 || size == 0 || size > maxBytes)
+    if (count == 0 || size == 0 || size > maxBytes)
       return;
     if (layout == H5D_CHUNKED) {
       hsize_t extents[H5S_MAX_RANK], bytes = size;
@@ -306,18 +318,20 @@ private:
         return;
     }
     std::uint8_t values[maxBytes];
-    const bool isSmall = static_cast<std::size_t>(count) <= maxBytes / size;
+    const bool isSmall = count <= maxBytes / size;
     if (!isSmall && layout != H5D_CHUNKED)
       return;
-    const std::size_t written = isSmall ? static_cast<std::size_t>(count) : 1;
+    const std::size_t written = isSmall ? count : 1;
     std::generate(values, values + written * size, [&] { return byte(); });
     const Handle selection(H5Scopy(space), H5Sclose);
-    const hsize_t one = 1, first[H5S_MAX_RANK] = {};
+    const hsize_t one = 1;
+    const std::vector<hsize_t> first(H5S_MAX_RANK), counts(H5S_MAX_RANK, 1);
     const Handle memory(H5Screate_simple(1, &one, nullptr), H5Sclose);
     if (isSmall) {
       H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     } else {
-      H5Sselect_elements(selection, H5S_SELECT_SET, 1, first);
+      H5Sselect_hyperslab(selection, H5S_SELECT_SET, first.data(), nullptr,
+                          counts.data(), nullptr);
       H5Dwrite(dataset, type, memory, selection, H5P_DEFAULT, values);
     }
   }
