@@ -36,12 +36,17 @@ public:
 
   ArrayRef<const NestGroup *> groups() const { return subKernels; }
   size_t size() const { return subKernels.size(); }
-  size_t numNests() const { return members.size(); }
+  /// Returns whether the kernel would become too large with `group`.
+  bool isFull(const NestGroup &group) const {
+    return members.size() + group.nests.size() > brew::passes::kMaxNests ||
+           operations + group.operations > brew::passes::kMaxOperations;
+  }
   /// Returns the operation after which the kernel is inserted.
   Operation *end() const { return endOf(*subKernels.back()); }
 
   void add(const NestGroup &group) {
     subKernels.push_back(&group);
+    operations += group.operations;
     for (auto nest : group.nests)
       members.insert(nest);
     for (auto nest : group.nests)
@@ -71,6 +76,7 @@ private:
 
   SmallVector<const NestGroup *> subKernels;
   llvm::DenseSet<Operation *> members;
+  size_t operations = 0;          ///< in the bodies of all nests
   Operation *firstUser = nullptr; ///< of any sub-kernel, outside of it
 };
 
@@ -99,8 +105,7 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
       while (brew::passes::isFlat(groups[i], allowGathers) &&
              next < groups.size() &&
              static_cast<int64_t>(subKernels.size()) < limit &&
-             subKernels.numNests() + groups[next].nests.size() <=
-                 brew::passes::kMaxNests &&
+             !subKernels.isFull(groups[next]) &&
              brew::passes::isFlat(groups[next], allowGathers) &&
              subKernels.areIndependentOf(groups[next]))
         subKernels.add(groups[next++]);

@@ -57,6 +57,7 @@ struct NestInfo {
       : loops(nest.getStaticLoopRanges()),
         parallelLoops(llvm::count(nest.getIteratorTypesArray(),
                                   utils::IteratorType::parallel)),
+        operations(nest.getBody()->getOperations().size()),
         work(countScalarOperations(nest)) {
     for (Value tensor : brew::passes::tensorsReadBy(nest))
       accesses.emplace_back(tensor, accessLoops(nest, tensor));
@@ -68,6 +69,7 @@ struct NestInfo {
 
   SmallVector<int64_t> loops;
   int64_t parallelLoops;
+  size_t operations; ///< in the body
   int64_t work;
   /// The accesses of every tensor that the nest reads.
   SmallVector<std::pair<Value, SmallVector<SmallVector<int64_t>>>> accesses;
@@ -176,6 +178,7 @@ private:
           return !open.tensors.contains(access.first);
         });
     return open.group.nests.size() >= kMaxNests ||
+           open.group.operations + infoOf(nest).operations > kMaxOperations ||
            open.tensors.size() + newTensors > kMaxTensors;
   }
 
@@ -258,6 +261,7 @@ private:
   void addToGroup(unsigned groupIndex, linalg::GenericOp nest) {
     OpenGroup &open = groups[groupIndex];
     open.group.nests.push_back(nest);
+    open.group.operations += infoOf(nest).operations;
     open.work += infoOf(nest).work;
     open.end = position.at(nest);
     open.readers.erase(open.end);

@@ -9,14 +9,17 @@
 
 namespace brew::passes {
 
-/// Maximal number of nests of a kernel. The time and memory to compile a kernel
-/// grow faster than this number.
+/// Maximal numbers of nests of a kernel, and of operations in the bodies of
+/// several nests. The time and memory to compile a kernel grow faster than
+/// these numbers.
 constexpr size_t kMaxNests = 128;
+constexpr size_t kMaxOperations = 2048;
 
 /// Nests that become one sub-kernel.
 struct NestGroup {
   llvm::SmallVector<mlir::linalg::GenericOp> nests;
-  int64_t grid = 0; ///< number of leading loops that the nests share
+  int64_t grid = 0;      ///< number of leading loops that the nests share
+  size_t operations = 0; ///< in the bodies of the nests
 
   bool contains(mlir::Operation *op) const {
     return llvm::any_of(nests, [&](mlir::linalg::GenericOp nest) {

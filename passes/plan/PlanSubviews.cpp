@@ -149,6 +149,26 @@ std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
   return common;
 }
 
+std::optional<brew::passes::Rows> brew::passes::rowsOf(BufferOp buffer) {
+  if (!buffer->hasAttr(kBaseAttr))
+    return std::nullopt;
+  MemRefType type = typeOf(buffer);
+  int64_t pitch = 0, count = 1;
+  for (auto [size, stride] : llvm::zip(type.getShape(), stridesOf(type)))
+    if (size > 1 && stride > pitch) {
+      pitch = stride;
+      count = size;
+    }
+  pitch *= elementBytes(type);
+  const int64_t base = baseOffsetOf(buffer),
+                size = extentOf(type) - (count - 1) * pitch,
+                offset = static_cast<int64_t>(buffer.getOffset()) - base;
+  if (count == 1 || offset < 0 || size >= pitch ||
+      offset % pitch + size > pitch)
+    return std::nullopt;
+  return Rows{baseNameOf(buffer), base, pitch, offset % pitch, size};
+}
+
 bool brew::passes::overlap(BufferOp x, BufferOp y) {
   if (x.getArena() != y.getArena())
     return false;

@@ -26,6 +26,20 @@ llvm::StringRef baseNameOf(dialects::plan::BufferOp buffer);
 std::optional<int64_t> commonElements(dialects::plan::BufferOp x,
                                       dialects::plan::BufferOp y);
 
+/// The rows of a subview: equally many bytes at the same position of each row
+/// of its base. Subviews of one base and pitch overlap only if their positions
+/// do.
+struct Rows {
+  llvm::StringRef baseName;
+  int64_t base;   ///< offset of the base in the arena, in bytes
+  int64_t pitch;  ///< distance of the rows in bytes
+  int64_t column; ///< position in each row in bytes
+  int64_t size;   ///< bytes per row; at most pitch - column
+};
+
+/// Returns the rows of a subview; nullopt if it is one range of bytes.
+std::optional<Rows> rowsOf(dialects::plan::BufferOp buffer);
+
 /// Returns whether two buffers may have a byte in common; false only if they
 /// provably do not overlap.
 bool overlap(dialects::plan::BufferOp x, dialects::plan::BufferOp y);

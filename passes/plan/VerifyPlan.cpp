@@ -3,10 +3,10 @@
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/MemoryPlanner.h"
+#include "passes/plan/BufferIndex.h"
 #include "passes/plan/PlanSubviews.h"
 
 #include <map>
-#include <set>
 
 namespace brew::passes {
 #define GEN_PASS_DEF_VERIFYPLAN
@@ -15,57 +15,13 @@ namespace brew::passes {
 
 using namespace mlir;
 using namespace brew::dialects::plan;
+using brew::passes::BufferIndex;
 using brew::passes::extentOf;
 using brew::passes::overlap;
 
 namespace {
 
 using Arenas = std::map<ArenaKind, ArenaOp>;
-
-/// Index of buffers by address range. Buffers may overlap, so they are grouped
-/// by the logarithm of their size and sorted by offset within a group: a buffer
-/// that reaches into a range begins at most that size before it.
-class BufferIndex {
-public:
-  /// Inserts a buffer; no-op if it is present.
-  void insert(BufferOp buffer) {
-    groups[keyOf(buffer)].emplace(buffer.getOffset(), buffer);
-  }
-  void erase(BufferOp buffer) {
-    groups[keyOf(buffer)].erase({buffer.getOffset(), buffer});
-  }
-
-  /// Returns all buffers that overlap the range of `buffer`, and possibly some
-  /// near it.
-  SmallVector<BufferOp> buffersNear(BufferOp buffer) const {
-    SmallVector<BufferOp> found;
-    const int64_t begin = buffer.getOffset();
-    const int64_t end = begin + sizeOf(buffer);
-    for (auto group = groups.lower_bound({buffer.getArena(), 0});
-         group != groups.end() && group->first.first == buffer.getArena();
-         ++group) {
-      const auto &[key, buffers] = *group;
-      for (auto it =
-               buffers.lower_bound({begin - (2LL << key.second), nullptr});
-           it != buffers.end() && it->first < end; ++it)
-        found.push_back(cast<BufferOp>(it->second));
-    }
-    return found;
-  }
-
-private:
-  static int64_t sizeOf(BufferOp buffer) {
-    return std::max<int64_t>(extentOf(cast<MemRefType>(buffer.getType())), 1);
-  }
-  /// Returns the arena and the logarithm of the size, rounded down.
-  static std::pair<ArenaKind, unsigned> keyOf(BufferOp buffer) {
-    return {buffer.getArena(), llvm::Log2_64(sizeOf(buffer))};
-  }
-
-  std::map<std::pair<ArenaKind, unsigned>,
-           std::set<std::pair<int64_t, Operation *>>>
-      groups;
-};
 
 /// Replays the steps of one program and tracks which buffers contain a value.
 class Replay {
