@@ -4,6 +4,7 @@
 
 #include "caffe/weights/BufferLayout.h"
 #include "plan/Contract.h"
+#include "plan/Operands.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/log/Log.h"
 #include "runtime/session/NetOutputs.h"
@@ -23,6 +24,12 @@ bool isStatistic(const plan::Parameter &parameter) {
 
 std::string withLocation(const std::string &text, const std::string &location) {
   return location.empty() ? text : text + " (" + location + ")";
+}
+
+std::string describeValue(const NonFinite &found) {
+  // The sign of NaN is meaningless.
+  return (std::isnan(found.value) ? "nan" : log::number(found.value)) +
+         " at position " + std::to_string(found.position);
 }
 
 } // namespace
@@ -191,6 +198,18 @@ NanCheck::scanPass(bool needsFinding) {
     executor.run(trainProgram, step, step + 1);
     if (!needsFinding || result)
       continue;
+    auto setResult = [&](const std::string &found) {
+      result = {
+          describeLayers(program.steps(i)) +
+              (program.steps(i).backward() ? ", backward: " : ", forward: ") +
+              found,
+          i};
+    };
+    if (program.steps(i).has_loop())
+      if (const auto found = scanIterations(program.steps(i))) {
+        setResult(*found);
+        continue;
+      }
     std::vector<std::uint32_t> buffers;
     for (const plan::Operand &operand : program.steps(i).operands())
       if (plan::isWritten(operand))
@@ -204,13 +223,58 @@ NanCheck::scanPass(bool needsFinding) {
                           });
     for (std::uint32_t buffer : buffers)
       if (const auto found = scan(buffer, &program.steps(i)); found && !result)
-        result = {
-            describeLayers(program.steps(i)) +
-                (program.steps(i).backward() ? ", backward: " : ", forward: ") +
-                *found,
-            i};
+        setResult(*found);
   }
   return result;
+}
+
+std::optional<std::string>
+NanCheck::scanIterations(const plan::Step &loop) const {
+  struct First {
+    std::int64_t iteration;
+    int step;
+    std::uint32_t buffer; ///< of the loop
+    NonFinite value;
+  };
+  std::optional<First> first;
+  auto scanOperand = [&](int stepIndex, const plan::Operand &operand) {
+    const plan::Buffer &slice =
+        manifest.buffers(static_cast<int>(operand.buffer_index()));
+    for (const plan::Operand &whole : loop.operands()) {
+      const plan::Buffer &buffer =
+          manifest.buffers(static_cast<int>(whole.buffer_index()));
+      if (!plan::isWritten(whole) || !plan::overlap(slice, buffer))
+        continue;
+      executor.read(whole.buffer_index(), [&](const std::byte *bytes) {
+        const auto begin = static_cast<std::int64_t>(slice.offset()) -
+                           static_cast<std::int64_t>(buffer.offset());
+        std::int64_t end = plan::runsOf(loop.loop(), stepIndex);
+        if (first)
+          end = std::min(end, first->iteration + 1);
+        for (std::int64_t i = 0; i < end; ++i) {
+          const std::byte *values = bytes + begin + i * operand.loop_stride();
+          if (allFinite(slice, values, threads))
+            continue;
+          if (!first || std::pair(i, stepIndex) <
+                            std::pair(first->iteration, first->step))
+            first = {i, stepIndex, whole.buffer_index(),
+                     *firstNonFinite(slice, values)};
+          return;
+        }
+      });
+      return;
+    }
+  };
+  for (int i = 0; i < loop.loop().steps_size(); ++i)
+    for (const plan::Operand &operand : loop.loop().steps(i).operands())
+      if (plan::isWritten(operand) && operand.loop_stride() != 0)
+        scanOperand(i, operand);
+  if (!first)
+    return {};
+  return describe(first->buffer, &loop) + ", written in iteration " +
+         std::to_string(first->iteration + 1) + " of " +
+         std::to_string(loop.loop().iterations()) + ", is " +
+         describeValue(first->value);
 }
 
 std::optional<std::string> NanCheck::scan(std::uint32_t index,
@@ -223,10 +287,7 @@ std::optional<std::string> NanCheck::scan(std::uint32_t index,
   });
   if (!found)
     return {};
-  return describe(index, step) + " is " +
-         // The sign of NaN is meaningless.
-         (std::isnan(found->value) ? "nan" : log::number(found->value)) +
-         " at position " + std::to_string(found->position);
+  return describe(index, step) + " is " + describeValue(*found);
 }
 
 const plan::Layer *NanCheck::layerOf(const std::string &name) const {

@@ -60,6 +60,10 @@ private:
   bool areGradientsFinite() const;
   std::optional<std::string> scan(std::uint32_t buffer,
                                   const plan::Step *step = nullptr) const;
+  /// Searches the values that the iterations of a loop wrote to its buffers, in
+  /// the order in which they were written. Carried values, which iterations
+  /// overwrite, are not searched.
+  std::optional<std::string> scanIterations(const plan::Step &loop) const;
   std::optional<std::string> scanParameters() const;
   std::optional<std::string> scanInputs() const;
   std::optional<std::pair<std::string, int>> scanPass(bool needsFinding);
