@@ -32,6 +32,19 @@ def _array_of(value):
     return np.asarray(value)
 
 
+def _not_readable(name, readable):
+    """Returns the error of a blob whose value a run does not keep."""
+    return KeyError("blob %r is not readable after a run, only %s; compile the net with keep=[%r], "
+                    "then read session.blobs[%r]" % (name, ", ".join(map(repr, readable)) or "nothing", name, name))
+
+
+class _Outputs(dict):
+    """The outputs of a run by name."""
+
+    def __missing__(self, name):
+        raise _not_readable(name, self)
+
+
 def _fill(session, number, arrays):
     session()._feeds[number](arrays)
 
@@ -89,14 +102,17 @@ class _Tensors(Mapping):
         core.write(self._kind, self._program, name, index, value)
 
     def __getitem__(self, name):
-        if name not in list(self):
-            raise KeyError(name)
+        self._require(name)
         return self._array(name)
 
     def __setitem__(self, name, value):
-        if name not in list(self):
-            raise KeyError(name)
+        self._require(name)
         self._store(name, 0, value)
+
+    def _require(self, name):
+        if name not in list(self):
+            raise (_not_readable(name, self) if self._kind in (Kind.BLOB, Kind.BLOB_GRADIENT)
+                   else KeyError(name))
 
     def exported(self, name, index=0):
         """Returns the tensor's memory, on the CPU or a GPU, as an object with ``__dlpack__``,
@@ -237,8 +253,8 @@ class Session:
         self.set_inputs(**inputs)
         self._core.feed(self._program)
         self._core.run(self._program, Pass.BOTH)
-        return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
-                for name in self.plan._core.outputs(self._program)}
+        return _Outputs((name, np.array(self._core.read(Kind.BLOB, self._program, name)))
+                        for name in self.plan._core.outputs(self._program))
 
     def _program_index(self, program):
         if program is None:

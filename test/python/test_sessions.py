@@ -110,6 +110,12 @@ class Arrays(Case):
             session.params["fc"] = [np.zeros((4, 36))]
         session.params["fc"] = [np.zeros((1, 1, 5, 36))]  # as in old files
 
+    def test_missing_blobs_name_the_option_that_keeps_them(self):
+        session = brew.compile(DEPLOY).session()
+        for blobs in session(), session.blobs:
+            with self.assertRaisesRegex(KeyError, r"blob 'pool1' is not readable .*keep=\['pool1'\]"):
+                blobs["pool1"]
+
 
 class Devices(Case):
     def test_device_names(self):
