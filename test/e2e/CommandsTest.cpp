@@ -145,7 +145,7 @@ TEST_F(Commands, InferPrintsOrWritesRows) {
 
 TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
   writePlan(hdf5DataLayer(), kSolver);
-  auto done = run({"time", "-model", "net.plan", "-iterations", "7"});
+  auto done = run({"time", "-model", "net.plan", "-iterations", "7", "-all"});
   ASSERT_EQ(done.status, 0) << done.err;
   for (const char *line :
        {"*** Benchmark begins ***", "Testing for 7 iterations.",
@@ -154,6 +154,12 @@ TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
         "Average Backward pass: ", "Average Forward-Backward: ",
         "Average training step: ", "*** Benchmark ends ***", "median"})
     EXPECT_TRUE(contains(done.err, line)) << line << "\n" << done.err;
+  EXPECT_FALSE(contains(done.err, "images/s")) << done.err;
+  // By default, without Caffe's line for each iteration.
+  done = run({"time", "net.plan", "--iterations", "2"});
+  EXPECT_FALSE(contains(done.err, "Iteration: ")) << done.err;
+  EXPECT_TRUE(contains(done.err, " %")) << done.err;
+  EXPECT_TRUE(contains(done.err, " images/s")) << done.err;
   // Without the data, time uses random inputs and logs that.
   std::filesystem::remove(folder / "list.txt");
   done = run({"time", "net.plan", "--iterations", "2"});

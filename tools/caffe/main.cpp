@@ -158,6 +158,8 @@ int compileAndRun(const CommandLine &line) {
   // As in Caffe, layers without weights are initialized by their fillers.
   if (line.action != "train" && line.has("weights"))
     runCommand.push_back("--allow-missing-weights");
+  if (line.action == "time")
+    runCommand.push_back("--all");
   if (!gpus.empty())
     runCommand.push_back("--gpu=" + gpus);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -25,7 +27,11 @@ struct TimeOptions {
   std::optional<std::string> profile; ///< trace file
   bool randomInput = false;
   bool feedOnly = false;
+  bool all = false; ///< list every layer and iteration, as Caffe does
 };
+
+/// Number of layers in the list without --all.
+constexpr std::size_t kSlowestLayers = 10;
 
 double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
@@ -61,6 +67,10 @@ struct LayerTime {
   std::string layers;
   bool backward;
   std::vector<double> seconds;
+
+  double total() const {
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  }
 };
 
 std::string layersText(const brew_step_info &step) {
@@ -94,11 +104,36 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
   session.setRandomInputs(program, seedOf(options.plan));
 }
 
+/// Returns ", 31.4 %".
+std::string shareText(double part, double total) {
+  char text[16];
+  std::snprintf(text, sizeof text, ", %.1f %%",
+                total > 0 ? 100 * part / total : 0);
+  return text;
+}
+
+/// Returns ", 19907 images/s" for the mean duration of an iteration of the
+/// program; "" if the program has no inputs.
+std::string throughputText(Session &session, int program,
+                           const Summary &duration) {
+  if (!session.inputs(program) || duration.mean <= 0)
+    return "";
+  const brew_input input = session.input(program, 0);
+  return input.ndim
+             ? ", " +
+                   log::number(std::round(static_cast<double>(input.dims[0]) /
+                                          duration.mean)) +
+                   " images/s"
+             : "";
+}
+
 class Benchmark {
 public:
   /// `trace` receives the time of each step. It may be null.
-  Benchmark(Session &planSession, int programIndex, ChromeTrace *trace)
-      : session(planSession), program(programIndex), profile(trace) {
+  Benchmark(Session &planSession, int programIndex, ChromeTrace *trace,
+            bool logAll)
+      : session(planSession), program(programIndex), profile(trace),
+        all(logAll) {
     std::map<std::pair<std::string, bool>, std::size_t> layerIndices;
     const std::size_t steps = session.plan.programInfo(program).step_count;
     for (std::size_t i = 0; i < steps; ++i) {
@@ -126,9 +161,11 @@ public:
     if (profile)
       profile->add(std::chrono::duration<double>(begin - firstBegin).count(),
                    wall, steps);
-    log::info(log::site::timeIteration, "Iteration: " + std::to_string(number) +
-                                            " forward-backward time: " +
-                                            log::number(wall * 1e3) + " ms.");
+    if (all)
+      log::info(log::site::timeIteration,
+                "Iteration: " + std::to_string(number) +
+                    " forward-backward time: " + log::number(wall * 1e3) +
+                    " ms.");
     double forwardSum = 0, backwardSum = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       layers[i].seconds.push_back(sums[i]);
@@ -139,15 +176,35 @@ public:
   }
 
   void report() const {
-    log::info(log::site::timePerLayer, "Average time per layer: ");
+    const bool listsAll = all || layers.size() <= kSlowestLayers;
+    log::info(log::site::timePerLayer,
+              listsAll
+                  ? "Average time per layer: "
+                  : "Average time of the " + std::to_string(kSlowestLayers) +
+                        " slowest of " + std::to_string(layers.size()) +
+                        " layers and passes (--all lists all): ");
+    std::vector<const LayerTime *> listed;
+    double total = 0;
     for (const LayerTime &layer : layers) {
-      std::string name = layer.layers;
+      listed.push_back(&layer);
+      total += layer.total();
+    }
+    if (!listsAll) {
+      std::stable_sort(listed.begin(), listed.end(),
+                       [](const LayerTime *a, const LayerTime *b) {
+                         return a->total() > b->total();
+                       });
+      listed.resize(kSlowestLayers);
+    }
+    for (const LayerTime *layer : listed) {
+      std::string name = layer->layers;
       if (name.size() < 10)
         name.insert(0, 10 - name.size(), ' ');
-      log::info(layer.backward ? log::site::timeBackwardLayer
-                               : log::site::timeForwardLayer,
-                name + (layer.backward ? "\tbackward: " : "\tforward: ") +
-                    Summary(layer.seconds).text());
+      log::info(layer->backward ? log::site::timeBackwardLayer
+                                : log::site::timeForwardLayer,
+                name + (layer->backward ? "\tbackward: " : "\tforward: ") +
+                    Summary(layer->seconds).text() +
+                    (all ? "" : shareText(layer->total(), total)));
     }
     log::info(log::site::timeForwardTotal,
               "Average Forward pass: " + Summary(forward).text());
@@ -159,6 +216,7 @@ private:
   Session &session;
   int program;
   ChromeTrace *profile;
+  bool all;
   std::chrono::steady_clock::time_point firstBegin; ///< of the first iteration
   std::vector<LayerTime> layers;
   std::vector<std::size_t> layerOfStep;
@@ -268,7 +326,8 @@ int time(const TimeOptions &options) {
                                            std::to_string(options.iterations) +
                                            " iterations.");
   const auto begin = std::chrono::steady_clock::now();
-  Benchmark benchmark(session, program, profile ? &*profile : nullptr);
+  Benchmark benchmark(session, program, profile ? &*profile : nullptr,
+                      options.all);
   for (int i = 0; i < options.iterations; ++i)
     benchmark.timeSteps(i + 1);
   benchmark.report();
@@ -278,7 +337,10 @@ int time(const TimeOptions &options) {
   const Summary forwardBackward(
       timeCompleteIterations(session, program, -1, options.iterations));
   log::info(log::site::timeBothTotal,
-            "Average Forward-Backward: " + forwardBackward.text());
+            "Average Forward-Backward: " + forwardBackward.text() +
+                (options.all
+                     ? ""
+                     : throughputText(session, program, forwardBackward)));
   if (session.onGpu())
     reportGpuTimes(session, {program}, options.iterations);
   const int update = session.plan.findProgram("update");
@@ -286,11 +348,11 @@ int time(const TimeOptions &options) {
     // With a learning rate of 0, the update does all its work but leaves the
     // weights unchanged.
     session.setLearningRate(0);
+    const Summary step(
+        timeCompleteIterations(session, program, update, options.iterations));
     log::info(log::site::timeBothTotal,
-              "Average training step: " +
-                  Summary(timeCompleteIterations(session, program, update,
-                                                 options.iterations))
-                      .text());
+              "Average training step: " + step.text() +
+                  (options.all ? "" : throughputText(session, program, step)));
     if (session.onGpu())
       reportGpuTimes(session, {program, update}, options.iterations);
   }
@@ -332,6 +394,8 @@ void addTime(CLI::App &app, Action &action) {
                  "Measure only the throughput of the data layers")
       ->excludes(random)
       ->excludes("--profile");
+  command->add_flag("--all", options->all,
+                    "List every layer and iteration, as Caffe does");
   command->callback([options, iterations, &action] {
     options->isIterationsSet = iterations->count() > 0;
     action = [options] { return time(*options); };
