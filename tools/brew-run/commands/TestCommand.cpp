@@ -3,6 +3,7 @@
 #include "Log.h"
 #include "Reinforcement.h"
 #include "Session.h"
+#include "support/Caller.h"
 
 #include <memory>
 
@@ -23,6 +24,22 @@ std::string lossSuffix(const api::OutputValue &output) {
     return "";
   return " (* " + log::number(output.lossWeight) + " = " +
          log::number(output.lossWeight * output.value) + " loss)";
+}
+
+/// Throws Error (2) if the program has an input that no data layer fills. For
+/// `caffe test` it only warns, because Caffe scores such a net, on zeros.
+void requireData(api::Session &session, int program) {
+  for (std::size_t i = 0; i < session.inputs(program); ++i) {
+    const brew_input input = session.input(program, i);
+    if (!input.needs_values)
+      continue;
+    const std::string text =
+        std::string("nothing fills input '") + input.name + "'";
+    if (!isCalledByCaffe())
+      throw usage(text + ": score a net with data layers, or compute the "
+                         "outputs of files with brew-run infer");
+    log::warning(log::site::brew, text + ": it is zero");
+  }
 }
 
 int test(const TestOptions &options) {
@@ -48,6 +65,7 @@ int test(const TestOptions &options) {
   session.initialise(options.weights, /*required=*/true);
   session.emitNetSetUp(program);
   session.openSources(program);
+  requireData(session, program);
 
   log::info(log::site::testRunning, "Running for " +
                                         std::to_string(options.iterations) +
