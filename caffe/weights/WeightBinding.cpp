@@ -235,7 +235,8 @@ WeightBinding matchWeights(const std::vector<LayerBlobs> &layers,
     std::string text = source + ": the weights do not match the net";
     for (const std::string &problem : matcher.problems)
       text += "\n  " + problem;
-    throw badInput(text);
+    throw badInput(text + "\n  to learn a layer's parameters from scratch, "
+                          "rename the layer");
   }
   for (const LayerBlobs &layer : layers)
     if (!matchedNames.count(layer.name) &&
