@@ -254,8 +254,8 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   solver.set_lr_policy("fixed");
   solver.set_momentum(0);
   solver.set_debug_info(net->net().debug_info());
-  solver.set_snapshot_prefix(
-      std::filesystem::path(path).replace_extension().string());
+  // In the working directory: the net may be in a folder of its own.
+  solver.set_snapshot_prefix(std::filesystem::path(path).stem().string());
   Diagnostic &warning = diagnostics.warning(
       {net->file(), 1, 1},
       "no solver is given, so training is by SGD with base_lr "
