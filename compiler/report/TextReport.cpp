@@ -93,6 +93,12 @@ void compiler::printTextReport(const ReportSubject &subject,
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),
                 bytesText(arenaSize(manifest, plan::STATE)));
+  int64_t arenas = 0;
+  for (const brew::plan::Arena &arena : manifest.arenas())
+    arenas += static_cast<int64_t>(arena.size());
+  os << formatv("memory of a run: {0}, beside the program's code, the scratch "
+                "of library calls and batches read ahead\n",
+                bytesText(arenas));
   os << formatv("roofline: {0} GB/s, {1} GFLOP/s ({2} in products), {3} per "
                 "launch\n",
                 gigaText(model.roofline.bytesPerSecond),
