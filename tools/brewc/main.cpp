@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CommandLine.h"
+#include "Progress.h"
 
 #include "support/Caller.h"
 #include "support/PrintableText.h"
@@ -25,11 +26,10 @@ void printError(const std::string &text) {
                brew::messageForCaller(text).c_str());
 }
 
-void printDiagnostic(const Diagnostic &diagnostic) {
+void printDiagnostic(const Diagnostic &diagnostic, Progress &progress) {
   const std::string prefix =
       diagnostic.file.empty() ? brew::messagePrefix("brewc") : "";
-  std::fprintf(stderr, "%s%s", prefix.c_str(),
-               brew::messageForCaller(diagnostic.str()).c_str());
+  progress.print(prefix + brew::messageForCaller(diagnostic.str()));
 }
 
 void print(std::string_view text) {
@@ -48,12 +48,12 @@ bool isHeldBack(const Diagnostic &diagnostic) {
 }
 
 /// Prints the errors held back, unless `caffe` runs the net in another way.
-void printHeldBack(const Compilation &compilation) {
+void printHeldBack(const Compilation &compilation, Progress &progress) {
   if (compilation.status() == BREW_SHAPES_VARY)
     return;
   for (const Diagnostic &diagnostic : compilation.diagnostics())
     if (isHeldBack(diagnostic))
-      printDiagnostic(diagnostic);
+      printDiagnostic(diagnostic, progress);
 }
 
 /// Checks options that concern printed or written output.
@@ -76,11 +76,11 @@ void checkOutputs(const CommandLine &line) {
                             "folder with --dump-dir");
 }
 
-CompilerOptions optionsOf(const CommandLine &line) {
+CompilerOptions optionsOf(const CommandLine &line, Progress &progress) {
   CompilerOptions options;
-  options.onDiagnostic([](const Diagnostic &diagnostic) {
+  options.onDiagnostic([&progress](const Diagnostic &diagnostic) {
     if (!isHeldBack(diagnostic))
-      printDiagnostic(diagnostic);
+      printDiagnostic(diagnostic, progress);
   });
   for (const auto &[name, values] : line.options) {
     for (const std::optional<std::string> &value : values)
@@ -93,9 +93,11 @@ CompilerOptions optionsOf(const CommandLine &line) {
   return options;
 }
 
-brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
+brew_status upgrade(const CommandLine &line, const CompilerOptions &options,
+                    Progress &progress) {
   Compilation compilation = Compilation::upgradeFile(line.input, options);
-  printHeldBack(compilation);
+  progress.stop();
+  printHeldBack(compilation, progress);
   if (compilation.succeeded() && line.output.empty())
     print(compilation.upgraded());
   else if (compilation.succeeded())
@@ -103,15 +105,42 @@ brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
   return compilation.status();
 }
 
-brew_status compile(const CommandLine &line, const CompilerOptions &options) {
+/// Returns a size such as "1.5 MB".
+std::string sizeText(std::size_t bytes) {
+  const bool isLarge = bytes >= 1000000;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s",
+                static_cast<double>(bytes) / (isLarge ? 1e6 : 1e3),
+                isLarge ? "MB" : "kB");
+  return text;
+}
+
+/// Says on standard error what a compilation did.
+void note(const std::string &text) {
+  if (!brew::isCalledByCaffe())
+    std::fprintf(stderr, "brewc: %s\n", text.c_str());
+}
+
+brew_status compile(const CommandLine &line, const CompilerOptions &options,
+                    Progress &progress) {
   Compilation compilation = Compilation::ofFile(line.input, options);
-  printHeldBack(compilation);
+  progress.stop();
+  printHeldBack(compilation, progress);
   for (const auto &artifact : compilation.artifacts())
     print(artifact.text);
   print(brew::printableText(compilation.report()));
   flush();
-  if (compilation.succeeded() && !compilation.plan().empty())
+  if (!compilation.succeeded())
+    return compilation.status();
+  if (!compilation.plan().empty()) {
     compilation.write(BREW_OUTPUT_PLAN, line.output);
+    note("wrote " + line.output + " (" + sizeText(compilation.plan().size()) +
+         ")");
+  } else if (compilation.artifacts().empty() && compilation.report().empty() &&
+             !line.isGiven("emit") && !line.isOn("check-only") &&
+             !line.isOn("solver-only")) {
+    note("no errors; nothing is written without -o PLAN");
+  }
   return compilation.status();
 }
 
@@ -134,8 +163,10 @@ brew_status run(int argc, char **argv) {
   if (!line.llvm.empty())
     brew::api::setLlvmArguments(line.llvm);
   checkOutputs(line);
-  const CompilerOptions options = optionsOf(line);
-  return line.upgrade ? upgrade(line, options) : compile(line, options);
+  Progress progress("brewc: compiling " + brew::printableText(line.input));
+  const CompilerOptions options = optionsOf(line, progress);
+  return line.upgrade ? upgrade(line, options, progress)
+                      : compile(line, options, progress);
 }
 
 } // namespace
