@@ -163,7 +163,8 @@ brew_status run(int argc, char **argv) {
   if (!line.llvm.empty())
     brew::api::setLlvmArguments(line.llvm);
   checkOutputs(line);
-  Progress progress("brewc: compiling " + brew::printableText(line.input));
+  Progress progress(brew::messagePrefix("brewc") + "compiling " +
+                    brew::printableText(line.input));
   const CompilerOptions options = optionsOf(line, progress);
   return line.upgrade ? upgrade(line, options, progress)
                       : compile(line, options, progress);
