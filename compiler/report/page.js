@@ -367,7 +367,10 @@ function showNet(program) {
 // --- Memory -----------------------------------------------------------------
 
 function bytesText(bytes) {
-  return bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  let prefix = 0;
+  for (; bytes >= 999.5 && prefix < 4; ++prefix)
+    bytes /= 1e3;
+  return `${Number(bytes.toPrecision(3))} ${['', 'k', 'M', 'G', 'T'][prefix]}B`;
 }
 
 /// Returns a hue derived from the name.
