@@ -152,13 +152,16 @@ void HtmlPage::printPrograms() {
 /// Prints placeholders that page.js fills.
 void HtmlPage::printDrawings() {
   os << "<section><h2>Net</h2>\n<p class=\"note\">Choose a layer to see "
-        "its kernels and calls. Forward is on the left, backward beside "
-        "it.</p>\n"
-        "<div class=\"panels\"><figure><figcaption id=\"before-title\">"
-        "Before fusion</figcaption><div class=\"graph\" id=\"before\" "
-        "tabindex=\"0\"></div></figure><figure><figcaption "
-        "id=\"after-title\">After fusion</figcaption><div class=\"graph\" "
-        "id=\"after\" tabindex=\"0\"></div></figure></div>\n"
+        "its kernels and calls. Forward is on the left, backward beside it. "
+        "Drag to move a graph, and zoom with its buttons or Ctrl and the "
+        "wheel.</p>\n"
+        "<div class=\"panels\">";
+  for (llvm::StringRef id : {"before", "after"})
+    os << "<figure><figcaption><span id=\"" << id
+       << "-title\"></span><span id=\"" << id
+       << "-tools\"></span></figcaption><div class=\"graph\" id=\"" << id
+       << "\" tabindex=\"0\"></div></figure>";
+  os << "</div>\n"
         "<div id=\"chosen\" class=\"chosen\" aria-live=\"polite\"></div>"
         "<noscript><p>The graphs need scripts.</p></noscript></section>\n"
         "<section><h2>Memory over time</h2>\n<p class=\"note\">Each "
@@ -360,7 +363,7 @@ void HtmlPage::print() {
   printKernels();
   os << "</main>\n<script type=\"application/json\" id=\"data\">"
      << pageData(subject, contents, model) << "</script>\n<script>\n"
-     << kPageScript << "</script>\n</body></html>\n";
+     << kSharedPageScript << kPageScript << "</script>\n</body></html>\n";
 }
 
 } // namespace

@@ -9,8 +9,9 @@
 
 namespace brew::compiler {
 
-// Contents of page.css and page.js.
+// Contents of page.css, support/page/ and page.js.
 extern const char *const kPageStyle;
+extern const char *const kSharedPageScript;
 extern const char *const kPageScript;
 
 /// Returns `text` as UTF-8 with HTML's special characters escaped.
