@@ -20,6 +20,10 @@ def check_page(name, brewc, arguments):
     for tag, attribute in page.attributes:
         assert not attribute.startswith("on"), (name, tag, attribute)
         assert attribute != "src", (name, tag)
+    tables = text[:text.index("<h2>Kernels")]
+    assert re.search(r">\d+(\.\d+)? [kMG]?FLOP<", tables), name
+    unreadable = re.search(r"\b\d{4,}(\.\d+)? ([kMGT]?(B|FLOP)|[mµnu]s)\b", tables)
+    assert not unreadable, (name, unreadable.group())
     for link in page.links:
         assert link.startswith("#") and link[1:] in page.ids, (name, link)
     figures = json.loads(pages.report(brewc, arguments, "json"))
