@@ -29,6 +29,9 @@ class ScrollingBox {
       this.zoom(this.scale * Math.exp(-event.deltaY / 500), event.clientX - place.left, event.clientY - place.top);
     }, {passive: false});
     this.scrollByDragging();
+    // The box stays fitted to its window until the user looks at another part of the drawing.
+    for (const use of ['pointerdown', 'wheel', 'keydown'])
+      box.addEventListener(use, () => { this.isFitted = false; }, {passive: true});
     new ResizeObserver(() => this.svg && this.isFitted && this.fit()).observe(box);
   }
 
@@ -66,8 +69,8 @@ class ScrollingBox {
 
   fit() {
     this.setScale(Math.min(1, Math.max(kReadableScale, this.box.clientWidth / this.width)));
-    this.isFitted = true;
     this.center(this.start);
+    this.isFitted = true;
   }
 
   /// Zooms, keeping the drawing's point at x and y of the box in place (default: the middle).
@@ -81,6 +84,7 @@ class ScrollingBox {
 
   /// Scrolls so that a point of the drawing is in the middle.
   center(point) {
+    this.isFitted = false;
     this.box.scrollTo(point.x * this.scale - this.box.clientWidth / 2,
                       point.y * this.scale - this.box.clientHeight / 2);
   }

@@ -153,6 +153,18 @@ def check_monitor(name, windows, run):
     after = page.value("document.getElementById('graphbox').scrollTop")
     if after - before < 30:
         windows.faults.append((name, "monitor", "dragging does not move the graph", after - before))
+    # The part that the user looks at stays in the box when the window changes.
+    page.value("document.querySelector('#graphtools button[aria-label^=Fit]').click()")
+    page.mouse("mousePressed", x, y)
+    for distance in (20, 60):
+        page.mouse("mouseMoved", x, y - distance)
+    page.mouse("mouseReleased", x, y - 60, False)
+    moved = page.value("document.getElementById('graphbox').scrollTop")
+    page.resize(1000, 700)
+    time.sleep(.3)
+    stays = page.value("document.getElementById('graphbox').scrollTop")
+    if stays < moved - 1:
+        windows.faults.append((name, "monitor", "a change of the window moves the graph to", stays))
 
 
 def check_report(name, windows, path):
