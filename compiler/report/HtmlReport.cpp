@@ -33,6 +33,25 @@ std::string escaped(llvm::StringRef text) {
   return result;
 }
 
+std::string withUnit(double number, llvm::StringRef unit) {
+  static constexpr const char *kSmall[] = {"", "m", "µ", "n"};
+  static constexpr const char *kLarge[] = {"", "k", "M", "G", "T", "P"};
+  int prefix = 0;
+  if (unit == "s") {
+    // Thresholds round as the text does: 0.9996 ms is "1 ms".
+    for (; number != 0 && number < .9995 && prefix < 3; ++prefix)
+      number *= 1e3;
+  } else {
+    for (; number >= 999.5 && prefix < 5; ++prefix)
+      number /= 1e3;
+  }
+  const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  std::string text = fixedText(number, decimals);
+  if (decimals)
+    text = llvm::StringRef(text).rtrim('0').rtrim('.').str();
+  return text + " " + (unit == "s" ? kSmall : kLarge)[prefix] + unit.str();
+}
+
 namespace {
 
 constexpr int kLargestBuffers = 20;
@@ -72,11 +91,12 @@ private:
 
 std::string HtmlPage::ratesText() const {
   const dialects::target::Roofline &roofline = model.roofline;
-  std::string text = gigaText(roofline.bytesPerSecond) + " GB/s, " +
-                     gigaText(roofline.flopsPerSecond) + " GFLOP/s";
+  std::string text = withUnit(roofline.bytesPerSecond, "B") + "/s, " +
+                     withUnit(roofline.flopsPerSecond, "FLOP") + "/s";
   if (roofline.productFlopsPerSecond != roofline.flopsPerSecond)
-    text += " (" + gigaText(roofline.productFlopsPerSecond) + " in products)";
-  return text + ", " + timeText(roofline.launchSeconds) + " per launch";
+    text += " (" + withUnit(roofline.productFlopsPerSecond, "FLOP") +
+            "/s in products)";
+  return text + ", " + secondsText(roofline.launchSeconds) + " per launch";
 }
 
 void HtmlPage::printHead() {
@@ -98,46 +118,50 @@ void HtmlPage::printHead() {
 void HtmlPage::printPrograms() {
   os << "<section><h2>Programs</h2><div class=\"scroll\"><table><thead><tr>"
         "<th>program</th><th class=\"n\">kernels</th><th "
-        "class=\"n\">calls</th><th class=\"n\">MFLOP</th><th "
+        "class=\"n\">calls</th><th class=\"n\">operations</th><th "
         "class=\"n\">arena</th><th class=\"n\">bound</th><th "
         "class=\"n\">Caffe holds</th><th class=\"n\">scratch</th><th "
         "class=\"n\">roofline</th></tr>"
         "</thead><tbody>\n";
   for (const plan::Program &program : manifest.programs()) {
     const Costs costs = model.of(program);
+    const std::optional<int64_t> scratch = model.scratchOf(program);
     os << "<tr><td>" << escaped(program.name()) << "</td>";
     for (const std::string &text :
          {std::to_string(costs.kernels),
           std::to_string(costs.calls + costs.hostCalls),
-          megaText(costs.flops, 1), bytesText(program.memory().arena_bytes()),
-          bytesText(program.memory().lower_bound_bytes()),
-          bytesText(program.memory().caffe_bytes()),
-          scratchText(model.scratchOf(program)), timeText(costs.seconds)})
+          operationsText(costs.flops), sizeText(program.memory().arena_bytes()),
+          sizeText(program.memory().lower_bound_bytes()),
+          sizeText(program.memory().caffe_bytes()),
+          scratch ? sizeText(*scratch) : "unknown", secondsText(costs.seconds)})
       os << "<td class=\"n\">" << text << "</td>";
     os << "</tr>\n";
   }
   os << "</tbody></table></div>\n<p>Parameters "
-     << bytesText(arenaSize(manifest, plan::PARAMETERS)) << ", gradients "
-     << bytesText(arenaSize(manifest, plan::GRADIENTS)) << ", solver state "
-     << bytesText(arenaSize(manifest, plan::STATE));
+     << sizeText(arenaSize(manifest, plan::PARAMETERS)) << ", gradients "
+     << sizeText(arenaSize(manifest, plan::GRADIENTS)) << ", solver state "
+     << sizeText(arenaSize(manifest, plan::STATE));
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << "; " << escaped(program.name()) << " has " << costs.hostCalls
          << " calls of host layers, which copy "
-         << bytesText(costs.hostCopiedBytes);
+         << sizeText(costs.hostCopiedBytes);
   os << ".</p></section>\n";
 }
 
 /// Prints placeholders that page.js fills.
 void HtmlPage::printDrawings() {
   os << "<section><h2>Net</h2>\n<p class=\"note\">Choose a layer to see "
-        "its kernels and calls. Forward is on the left, backward beside "
-        "it.</p>\n"
-        "<div class=\"panels\"><figure><figcaption id=\"before-title\">"
-        "Before fusion</figcaption><div class=\"graph\" id=\"before\" "
-        "tabindex=\"0\"></div></figure><figure><figcaption "
-        "id=\"after-title\">After fusion</figcaption><div class=\"graph\" "
-        "id=\"after\" tabindex=\"0\"></div></figure></div>\n"
+        "its kernels and calls. Forward is on the left, backward beside it. "
+        "Drag to move a graph, and zoom with its buttons or Ctrl and the "
+        "wheel.</p>\n"
+        "<div class=\"panels\">";
+  for (llvm::StringRef id : {"before", "after"})
+    os << "<figure><figcaption><span id=\"" << id
+       << "-title\"></span><span id=\"" << id
+       << "-tools\"></span></figcaption><div class=\"graph\" id=\"" << id
+       << "\" tabindex=\"0\"></div></figure>";
+  os << "</div>\n"
         "<div id=\"chosen\" class=\"chosen\" aria-live=\"polite\"></div>"
         "<noscript><p>The graphs need scripts.</p></noscript></section>\n"
         "<section><h2>Memory over time</h2>\n<p class=\"note\">Each "
@@ -150,13 +174,18 @@ void HtmlPage::printDrawings() {
 void HtmlPage::printTimes(int index) {
   const plan::Program &program = manifest.programs(index);
   const double total = model.of(program).seconds;
+  const std::vector<LayerCosts> rows = model.byLayer(program);
+  // Bars of shares relative to the largest remain visible in deep nets.
+  double longestRow = 0;
+  for (const LayerCosts &row : rows)
+    longestRow = std::max(longestRow, row.costs.seconds);
   os << "<div class=\"program\" data-program=\"" << index << "\"><h3>"
-     << escaped(program.name()) << ": " << timeText(total)
+     << escaped(program.name()) << ": " << secondsText(total)
      << "</h3><div class=\"scroll tall\"><table class=\"sortable\"><thead><tr>"
         "<th>layers</th><th>steps</th><th class=\"n\">bytes</th><th "
-        "class=\"n\">MFLOP</th><th class=\"n\">roofline</th><th "
+        "class=\"n\">operations</th><th class=\"n\">roofline</th><th "
         "class=\"n\">share</th><th>limited by</th></tr></thead><tbody>\n";
-  for (const LayerCosts &row : model.byLayer(program)) {
+  for (const LayerCosts &row : rows) {
     os << "<tr><td title=\"" << escaped(llvm::join(row.layers, ", ")) << "\">"
        << escaped(row.label(3)) << "</td><td>";
     const plan::Step *longest = nullptr;
@@ -173,13 +202,13 @@ void HtmlPage::printTimes(int index) {
     os << "</td>";
     const Costs &costs = row.costs;
     const double share = costs.seconds / total;
-    printCell(bytesText(costs.bytes), static_cast<double>(costs.bytes));
-    printCell(megaText(costs.flops, 1), static_cast<double>(costs.flops));
-    printCell(timeText(costs.seconds), costs.seconds);
+    printCell(sizeText(costs.bytes), static_cast<double>(costs.bytes));
+    printCell(operationsText(costs.flops), static_cast<double>(costs.flops));
+    printCell(secondsText(costs.seconds), costs.seconds);
     os << "<td class=\"n share\" data-value=\"" << shortestText(share)
-       << "\"><meter min=\"0\" max=\"1\" value=\"" << shortestText(share)
-       << "\"></meter><span>" << fixedText(100 * share, 1)
-       << "%</span></td><td>";
+       << "\"><meter min=\"0\" max=\"" << shortestText(longestRow / total)
+       << "\" value=\"" << shortestText(share) << "\"></meter><span>"
+       << fixedText(100 * share, 1) << "%</span></td><td>";
     switch (model.roofline.boundOf(model.workOf(*longest))) {
     case dialects::target::Roofline::Bound::Memory:
       os << "memory";
@@ -216,7 +245,7 @@ void HtmlPage::printBuffers() {
     os << "<tr><td>" << escaped(buffer->name()) << "</td><td>";
     llvm::interleave(buffer->dims(), os, "x");
     os << " " << plan::DataType_Name(buffer->type()) << "</td>";
-    printCell(bytesText(static_cast<int64_t>(buffer->size())),
+    printCell(sizeText(static_cast<int64_t>(buffer->size())),
               static_cast<double>(buffer->size()));
     os << "<td>" << llvm::StringRef(plan::ArenaKind_Name(arena.kind())).lower()
        << "</td><td>"
@@ -251,8 +280,8 @@ void HtmlPage::printKernel(int index, const plan::Program *program,
      << escaped(row.layers.empty() ? "" : row.label(3)) << "</span></summary>"
      << "<p>" << (program ? escaped(program->name()) + "; " : "")
      << kernel.argument_count() << " buffers, "
-     << bytesText(static_cast<int64_t>(kernel.bytes())) << ", "
-     << megaText(static_cast<int64_t>(kernel.flops()), 1) << " MFLOP";
+     << sizeText(static_cast<int64_t>(kernel.bytes())) << ", "
+     << operationsText(static_cast<int64_t>(kernel.flops()));
   if (subject.cuda)
     os << ", " << kernel.blocks() << " blocks of " << kernel.threads()
        << " threads"
@@ -260,7 +289,7 @@ void HtmlPage::printKernel(int index, const plan::Program *program,
                ? " in " + std::to_string(kernel.stages()) + " stages"
                : "");
   if (step)
-    os << ", " << timeText(model.of(*step).seconds) << " by the roofline";
+    os << ", " << secondsText(model.of(*step).seconds) << " by the roofline";
   os << "</p>";
   for (const std::string &layer : row.layers)
     if (const LayerLines::Excerpt *found =
@@ -334,7 +363,7 @@ void HtmlPage::print() {
   printKernels();
   os << "</main>\n<script type=\"application/json\" id=\"data\">"
      << pageData(subject, contents, model) << "</script>\n<script>\n"
-     << kPageScript << "</script>\n</body></html>\n";
+     << kSharedPageScript << kPageScript << "</script>\n</body></html>\n";
 }
 
 } // namespace

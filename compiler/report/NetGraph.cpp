@@ -174,15 +174,16 @@ private:
 
   void addEdges(Operation *op, unsigned to) {
     auto addEdgeFrom = [&](Value value) {
-      Value producedValue = skipViews(value);
-      Operation *source = producedValue.getDefiningOp();
-      auto from = nodes.find(source);
-      if (from == nodes.end() || from->second == to ||
-          !addedEdges.insert({producedValue, to}).second)
-        return;
-      graph.edges.push_back({from->second, to,
-                             shapeText(producedValue.getType()),
-                             bytesOf(producedValue.getType())});
+      SmallVector<Value> sources;
+      collectSources(value, sources);
+      for (Value source : sources) {
+        auto from = nodes.find(source.getDefiningOp());
+        if (from == nodes.end() || from->second == to ||
+            !addedEdges.insert({source, to}).second)
+          continue;
+        graph.edges.push_back({from->second, to, shapeText(source.getType()),
+                               bytesOf(source.getType())});
+      }
     };
     for (Value operand : op->getOperands())
       addEdgeFrom(operand);
@@ -195,14 +196,17 @@ private:
       });
   }
 
-  /// Returns the source of a chain of views, which have no nodes.
-  Value skipViews(Value value) const {
-    for (Operation *op = value.getDefiningOp();
-         op && !nodes.contains(op) && op->hasTrait<IsView>() &&
-         op->getNumOperands();
-         op = value.getDefiningOp())
-      value = op->getOperand(0);
-    return value;
+  /// Appends the values that `value` consists of. Views have no nodes; a view
+  /// of concatenated blobs has several sources.
+  void collectSources(Value value, SmallVectorImpl<Value> &sources) const {
+    Operation *op = value.getDefiningOp();
+    if (!op || nodes.contains(op) || !op->hasTrait<IsView>() ||
+        !op->getNumOperands()) {
+      sources.push_back(value);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      collectSources(operand, sources);
   }
 
   const bool byLayer;

@@ -9,12 +9,27 @@
 
 namespace brew::compiler {
 
-// Contents of page.css and page.js.
+// Contents of page.css, support/page/ and page.js.
 extern const char *const kPageStyle;
+extern const char *const kSharedPageScript;
 extern const char *const kPageScript;
 
 /// Returns `text` as UTF-8 with HTML's special characters escaped.
 std::string escaped(llvm::StringRef text);
+
+/// Returns the number with three significant digits and a unit with the prefix
+/// that suits it, for example "371 GFLOP", "8.39 MB" or "2.5 µs". `unit` is
+/// "B", "FLOP" or "s".
+std::string withUnit(double number, llvm::StringRef unit);
+inline std::string sizeText(int64_t bytes) {
+  return withUnit(static_cast<double>(bytes), "B");
+}
+inline std::string operationsText(int64_t flops) {
+  return withUnit(static_cast<double>(flops), "FLOP");
+}
+inline std::string secondsText(double seconds) {
+  return withUnit(seconds, "s");
+}
 
 /// Returns the data of page.js as JSON that is safe inside a script element.
 std::string pageData(const ReportSubject &subject, const PageContents &contents,

@@ -43,12 +43,12 @@ json graphData(const ProgramGraph &graph, const StepMatch &match) {
     if (auto kernel = match.kernels.find(i); kernel != match.kernels.end())
       entry["kernel"] = kernel->second;
     if (auto time = match.seconds.find(i); time != match.seconds.end())
-      entry["time"] = timeText(time->second);
+      entry["time"] = secondsText(time->second);
     nodes.push_back(std::move(entry));
   }
   for (const GraphEdge &edge : graph.edges)
     edges.push_back({edge.from, edge.to, edge.shape,
-                     bytesText(static_cast<int64_t>(edge.bytes))});
+                     sizeText(static_cast<int64_t>(edge.bytes))});
   return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
 }
 
@@ -70,7 +70,7 @@ json bufferData(const plan::Manifest &manifest, int program) {
          {"first", buffer.first_step()},
          {"last", buffer.last_step()},
          {"text", shape + " " + plan::DataType_Name(buffer.type()) + ", " +
-                      bytesText(static_cast<int64_t>(buffer.size()))},
+                      sizeText(static_cast<int64_t>(buffer.size()))},
          {"pinned", buffer.pinned()}});
   }
   return rows;

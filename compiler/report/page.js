@@ -1,14 +1,12 @@
-'use strict';
 (() => {
+'use strict';
 const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
 const namespace = byId('svg').namespaceURI;
-const measureContext = document.createElement('canvas').getContext('2d');
-const kFont = '12px system-ui, sans-serif', kSmallFont = '10.5px system-ui, sans-serif';
-// Node sizes in pixels.
-const kHeight = 38, kMaxWidth = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
-/// Smallest scale: wider nets scroll.
-const kMinScale = .8;
+const kFont = '13px system-ui, sans-serif', kSmallFont = '12px system-ui, sans-serif';
+// Sizes of the graphs in pixels.
+const kHeight = 40, kMaxWidth = 170, kPadding = 9, kMargin = 14;
+const kSizes = {height: kHeight, rowGap: 32, columnGap: 14};
 
 function draw(tag, attributes, parent, text) {
   const created = document.createElementNS(namespace, tag);
@@ -29,179 +27,6 @@ function addElement(tag, parent, text) {
   return created;
 }
 
-function textWidth(text, font) {
-  measureContext.font = font;
-  return measureContext.measureText(text).width;
-}
-
-/// Returns `text`, shortened in the middle if it is too wide.
-function shortenToWidth(text, font, width) {
-  if (textWidth(text, font) <= width)
-    return text;
-  let keep = text.length;
-  const cut = () =>
-      text.slice(0, Math.ceil(keep * .6)) + '…' + text.slice(text.length - Math.floor(keep * .4));
-  while (keep > 4 && textWidth(cut(), font) > width)
-    --keep;
-  return cut();
-}
-
-// --- Layered graph layout ---------------------------------------------------
-// Nodes get ranks by their longest path from a source; an edge over several ranks
-// has a bend in each. Ranks are ordered by the mean position of neighbours, then
-// every item moves as close to its neighbours as the order allows.
-
-/// Returns the rank of each node; `edges` go from lower to higher numbers.
-function ranksOf(nodes, edges) {
-  const rank = new Map(nodes.map((node) => [node, 0]));
-  const next = new Map(nodes.map((node) => [node, []]));
-  const hasInput = new Set();
-  for (const edge of edges) {
-    next.get(edge.from).push(edge.to);
-    hasInput.add(edge.to);
-  }
-  for (const node of nodes)
-    for (const to of next.get(node))
-      rank.set(to, Math.max(rank.get(to), rank.get(node) + 1));
-  // Place a source just above its first consumer.
-  for (const node of nodes)
-    if (!hasInput.has(node) && next.get(node).length)
-      rank.set(node, Math.max(0, Math.min(...next.get(node).map((to) => rank.get(to))) - 1));
-  // Unconnected nodes fill rows below the rest.
-  const isolated = nodes.filter((node) => !hasInput.has(node) && !next.get(node).length);
-  const firstRow = isolated.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
-  const nodesPerRow = Math.max(2, Math.ceil(Math.sqrt(isolated.length / 3)));
-  isolated.forEach((node, i) => rank.set(node, firstRow + Math.floor(i / nodesPerRow)));
-  return rank;
-}
-
-/// Returns positions with the least weighted squared distance to `wanted` that keep the order and
-/// widths of the items (isotonic regression).
-function spread(items, wanted) {
-  const starts = [];
-  items.forEach((item, i) => starts.push(
-      i ? starts[i - 1] + (items[i - 1].width + item.width) / 2 + kColumnGap : 0));
-  const blocks = [];
-  items.forEach((item, i) => {
-    let block = {sum: (wanted[i] - starts[i]) * item.weight, weight: item.weight, count: 1};
-    const offsetOf = (other) => other.sum / other.weight;
-    while (blocks.length && offsetOf(blocks[blocks.length - 1]) > offsetOf(block)) {
-      const last = blocks.pop();
-      block = {sum: block.sum + last.sum, weight: block.weight + last.weight, count: block.count + last.count};
-    }
-    blocks.push(block);
-  });
-  return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.weight))
-      .map((offset, i) => offset + starts[i]);
-}
-
-/// Sets the positions of `nodes` and the bends of `edges`; returns the width.
-function layOut(nodes, edges) {
-  const rank = ranksOf(nodes, edges);
-  const rows = [];
-  const addToRow = (item) => (rows[item.rank] = rows[item.rank] || []).push(item);
-  const itemOf = new Map();
-  for (const node of nodes) {
-    const created = {node, rank: rank.get(node), width: node.width, up: [], down: [], x: 0};
-    itemOf.set(node, created);
-    addToRow(created);
-  }
-  const link = (from, to) => {
-    from.down.push(to);
-    to.up.push(from);
-  };
-  for (const edge of edges) {
-    let from = itemOf.get(edge.from);
-    const to = itemOf.get(edge.to);
-    edge.bends = [];
-    for (let r = from.rank + 1; r < to.rank; ++r) {
-      const bend = {rank: r, width: 8, up: [], down: [], x: 0};
-      addToRow(bend);
-      edge.bends.push(bend);
-      link(from, bend);
-      from = bend;
-    }
-    link(from, to);
-  }
-  for (let r = 0; r < rows.length; ++r)
-    rows[r] = rows[r] || [];
-  const setOrders = (row) => row.forEach((item, i) => item.order = i);
-  rows.forEach(setOrders);
-  const mean = (list, key, fallback) =>
-      list.length ? list.reduce((sum, item) => sum + item[key], 0) / list.length : fallback;
-  const sweep = (visit) => {
-    for (let r = 1; r < rows.length; ++r)
-      visit(rows[r], 'up');
-    for (let r = rows.length - 2; r >= 0; --r)
-      visit(rows[r], 'down');
-  };
-  for (let i = 0; i < 8; ++i)
-    sweep((row, side) => {
-      row.forEach((item) => item.wantedOrder = mean(item[side], 'order', item.order));
-      row.sort((a, b) => a.wantedOrder - b.wantedOrder);
-      setOrders(row);
-    });
-  // Straight paths matter more than the positions of end nodes or bends, which would otherwise push
-  // other items aside in row after row.
-  rows.flat().forEach((item) =>
-      item.weight = !item.node ? .02 : item.up.length && item.down.length ? 1 : .05);
-  const weightedMean = (list, fallback) => {
-    let sum = 0, weight = 0;
-    for (const item of list) {
-      sum += item.weight * item.x;
-      weight += item.weight;
-    }
-    return weight ? sum / weight : fallback;
-  };
-  const placeRow = (row, targets) => spread(row, targets).forEach((x, i) => row[i].x = x);
-  rows.forEach((row) => placeRow(row, row.map(() => 0)));
-  for (let i = 0; i < 6; ++i)
-    sweep((row, side) => placeRow(row, row.map((item) => weightedMean(item[side], item.x))));
-  // Move items back that one row pushed far aside.
-  for (let i = 0; i < 20; ++i)
-    sweep((row) => placeRow(
-        row, row.map((item) => weightedMean([...item.up, ...item.down], item.x))));
-  const linked = rows.flat().filter((item) => item.up.length + item.down.length);
-  const isLinked = new Set(linked);
-  const center = mean(linked, 'x', 0);
-  for (const row of rows)
-    if (row.length && !row.some((item) => isLinked.has(item)))
-      placeRow(row, row.map(() => center));
-  for (const item of itemOf.values()) {
-    item.node.x = item.x;
-    item.node.y = item.rank * (kHeight + kRowGap) + kHeight / 2;
-  }
-  let left = Infinity, right = -Infinity;
-  for (const item of rows.flat()) {
-    left = Math.min(left, item.x - item.width / 2);
-    right = Math.max(right, item.x + item.width / 2);
-  }
-  for (const node of nodes)
-    node.x -= left;
-  for (const edge of edges)
-    edge.bends = edge.bends.map((bend) => (
-        {x: bend.x - left, y: bend.rank * (kHeight + kRowGap) + kHeight / 2}));
-  return right - left;
-}
-
-/// Returns the SVG path of an edge down through its bends.
-function edgePath(edge) {
-  let x = edge.from.x, y = edge.from.y + kHeight / 2;
-  let path = `M${x},${y}`;
-  const to = (nextX, nextY) => {
-    const middle = (y + nextY) / 2;
-    path += `C${x},${middle} ${nextX},${middle} ${nextX},${nextY}`;
-    [x, y] = [nextX, nextY];
-  };
-  for (const bend of edge.bends) {
-    to(bend.x, bend.y - kHeight / 2);
-    path += `L${bend.x},${bend.y + kHeight / 2}`;
-    y = bend.y + kHeight / 2;
-  }
-  to(edge.to.x, edge.to.y - kHeight / 2);
-  return path;
-}
-
 /// Returns the SVG path from the side of one box to the side of another.
 function crossEdgePath(from, to) {
   const toRight = to.x > from.x;
@@ -213,12 +38,18 @@ function crossEdgePath(from, to) {
 
 // --- The net ----------------------------------------------------------------
 
+const scrollingBoxes = {};
+for (const id of ['before', 'after'])
+  scrollingBoxes[id] = new ScrollingBox(byId(id), byId(id + '-tools'));
+
 class Graph {
   constructor(id, title, graph, onChoose) {
     this.box = byId(id);
     this.box.replaceChildren();
+    this.scrolling = scrollingBoxes[id];
+    this.scrolling.svg = null;
     this.nodes = graph ? graph.nodes : [];
-    this.addTitle(byId(id + '-title'), title);
+    byId(id + '-title').textContent = `${title} (${this.nodes.length})`;
     if (!this.nodes.length) {
       addElement('p', this.box, 'Nothing.').className = 'note';
       return;
@@ -235,16 +66,6 @@ class Graph {
     this.render(onChoose);
   }
 
-  addTitle(caption, title) {
-    caption.replaceChildren();
-    addElement('span', caption, `${title} (${this.nodes.length})`);
-    for (const [text, label, factor] of [['−', 'Smaller', .8], ['+', 'Larger', 1.25], ['Fit', 'Fit', 0]]) {
-      const button = addElement('button', caption, text);
-      button.setAttribute('aria-label', label);
-      button.onclick = () => this.scale && this.zoom(factor ? this.scale * factor : this.fit());
-    }
-  }
-
   /// Lays out forward and backward nodes in one column each.
   layOutColumns() {
     const indexOf = new Map(this.nodes.map((node, i) => [node, i]));
@@ -257,24 +78,24 @@ class Graph {
           edge.from.backward === backward && edge.to.backward === backward &&
           indexOf.get(edge.from) < indexOf.get(edge.to));
       edges.forEach((edge) => edge.isCross = false);
-      const width = layOut(nodes, edges);
+      const width = layOut(nodes, edges, kSizes);
       nodes.forEach((node) => node.x += left);
       edges.forEach((edge) => edge.bends.forEach((bend) => bend.x += left));
-      left += width + 80;
+      left += width + 40;
     }
-    this.width = left - 80;
+    this.width = left - 40;
     this.height = Math.max(...this.nodes.map((node) => node.y)) + kHeight / 2;
   }
 
   render(onChoose) {
-    const margin = 14;
+    const width = this.width + 2 * kMargin, height = this.height + 2 * kMargin;
     this.svg = draw('svg', {
-      viewBox: `${-margin} ${-margin} ${this.width + 2 * margin} ${this.height + 2 * margin}`,
+      viewBox: `${-kMargin} ${-kMargin} ${width} ${height}`,
       role: 'img', 'aria-label': 'Graph of the net'}, this.box);
     for (const edge of this.edges) {
       edge.line = draw('path', {
         class: edge.isCross ? 'edge cross' : 'edge',
-        d: edge.isCross ? crossEdgePath(edge.from, edge.to) : edgePath(edge)}, this.svg);
+        d: edge.isCross ? crossEdgePath(edge.from, edge.to) : edgePath(edge, kHeight)}, this.svg);
       draw('title', {}, edge.line, `${edge.from.name} → ${edge.to.name}: ${edge.shape}, ${edge.bytes}`);
     }
     for (const node of this.nodes) {
@@ -284,8 +105,8 @@ class Graph {
       draw('title', {}, group, node.layers.length ? node.layers.join(', ') : node.name);
       const round = node.kind === 'data' || node.kind === 'output' ? kHeight / 2 : 5;
       draw('rect', {width: node.width, height: kHeight, rx: round}, group);
-      draw('text', {x: node.width / 2, y: 16, 'text-anchor': 'middle'}, group, node.label);
-      draw('text', {x: node.width / 2, y: 31, 'text-anchor': 'middle', class: 'small'}, group, node.lower);
+      draw('text', {x: node.width / 2, y: 17, 'text-anchor': 'middle'}, group, node.label);
+      draw('text', {x: node.width / 2, y: 33, 'text-anchor': 'middle', class: 'small'}, group, node.lower);
       group.onclick = () => onChoose(this, node);
       group.onkeydown = (event) => {
         if (event.key !== 'Enter' && event.key !== ' ')
@@ -294,17 +115,12 @@ class Graph {
         onChoose(this, node);
       };
     }
-    this.zoom(Math.max(kMinScale, this.fit()));
+    this.scrolling.show(this.svg, width, height, this.pointOf(this.nodes[0]));
   }
 
-  fit() {
-    return Math.min(1, (this.box.clientWidth - 20) / (this.width + 28));
-  }
-
-  zoom(scale) {
-    this.scale = Math.min(3, Math.max(.1, scale));
-    this.svg.setAttribute('width', (this.width + 28) * this.scale);
-    this.svg.setAttribute('height', (this.height + 28) * this.scale);
+  /// Returns the middle of a node on the drawing.
+  pointOf(node) {
+    return {x: node.x + kMargin, y: node.y + kMargin};
   }
 
   /// Highlights the chosen node, its edges and related nodes.
@@ -318,9 +134,7 @@ class Graph {
   }
 
   show(node) {
-    const y = (node.y + 14) * this.scale - this.box.clientHeight / 2;
-    const x = (node.x + 14) * this.scale - this.box.clientWidth / 2;
-    this.box.scrollTo({top: y, left: x});
+    this.scrolling.center(this.pointOf(node));
   }
 }
 
@@ -367,7 +181,10 @@ function showNet(program) {
 // --- Memory -----------------------------------------------------------------
 
 function bytesText(bytes) {
-  return bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  let prefix = 0;
+  for (; bytes >= 999.5 && prefix < 4; ++prefix)
+    bytes /= 1e3;
+  return `${Number(bytes.toPrecision(3))} ${['', 'k', 'M', 'G', 'T'][prefix]}B`;
 }
 
 /// Returns a hue derived from the name.

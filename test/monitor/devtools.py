@@ -103,7 +103,14 @@ class Browser:
     def open(self, url):
         failure = self.call("Page.navigate", {"url": url}).get("errorText")
         assert not failure, (url, failure)
-        self.wait("document.readyState == 'complete' && location.protocol == 'http:'")
+        self.wait("document.readyState == 'complete' && location.protocol == '{}:'".format(url.split(":")[0]))
+
+    def resize(self, width, height, dark=False):
+        """Sets the size of the window in pixels, and whether the user prefers dark pages."""
+        self.call("Emulation.setDeviceMetricsOverride",
+                  {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.call("Emulation.setEmulatedMedia", {"features": [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
 
     def value(self, expression):
         """Returns the value of a JavaScript expression in the page, None if it is undefined."""

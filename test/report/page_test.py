@@ -20,6 +20,10 @@ def check_page(name, brewc, arguments):
     for tag, attribute in page.attributes:
         assert not attribute.startswith("on"), (name, tag, attribute)
         assert attribute != "src", (name, tag)
+    tables = text[:text.index("<h2>Kernels")]
+    assert re.search(r">\d+(\.\d+)? [kMG]?FLOP<", tables), name
+    unreadable = re.search(r"\b\d{4,}(\.\d+)? ([kMGT]?(B|FLOP)|[mµnu]s)\b", tables)
+    assert not unreadable, (name, unreadable.group())
     for link in page.links:
         assert link.startswith("#") and link[1:] in page.ids, (name, link)
     figures = json.loads(pages.report(brewc, arguments, "json"))
@@ -58,6 +62,17 @@ def check_graph(name, program):
         assert (node["kind"] == "kernel") == ("kernel" in node), (name, node)
 
 
+def check_concatenations(page):
+    """Checks that in GoogLeNet's graph of kernels and calls, consumers of a concatenated blob have
+    edges from all its branches."""
+    graph = page.data["programs"][0]["after"]
+    names = [node["name"] for node in graph["nodes"]]
+    consumer = next(i for i, name in enumerate(names)
+                    if name.startswith("inception_3b/3x3_reduce") and not graph["nodes"][i]["backward"])
+    inputs = sorted(names[begin] for begin, end, *_ in graph["edges"] if end == consumer)
+    assert len(inputs) >= 3 and all(name.startswith("inception_3a") for name in inputs), inputs
+
+
 def main():
     brewc, source = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -66,6 +81,8 @@ def main():
             kernels = "".join(page.kernels.values())
             if name == "evil":
                 assert pages.EVIL in kernels and "<script>" in kernels, kernels
+            if name == "googlenet":
+                check_concatenations(page)
             if name.startswith("lenet"):
                 # The page shows the lines of the prototxt and the code of each kernel.
                 assert re.search(r"lenet_train_test\.prototxt:\d+\n?layer \{.*?pool1",

@@ -163,6 +163,7 @@ Json RunMonitor::progress() const {
           {"smoothed_loss", smoothedLoss},
           {"lr", learningRate},
           {"items_per_second", itemsPerSecond()},
+          {"iterations_per_second", iterationsPerSecond},
           {"waits", waits},
           {"seconds_waiting", secondsWaiting},
           {"paused", paused},

@@ -54,9 +54,27 @@ function addElement(tag, parent, text, className) {
 function formatNumber(value, digits = 4) {
   if (value === null || value === undefined || !isFinite(value))
     return '–';
-  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7))
-    return value.toExponential(2).replace('e', '·10^').replace('+', '');
-  return Number(value.toPrecision(digits)).toLocaleString('en', {maximumFractionDigits: 8});
+  const text = (number) => number.toLocaleString('en', {maximumFractionDigits: 8}).replace('-', '−');
+  const rounded = Number(value.toPrecision(digits)), size = Math.abs(rounded);
+  if (size === 0 || (size >= 1e-4 && size < Math.max(1e7, 10 ** digits)))
+    return text(rounded);
+  const [factor, exponent] = value.toExponential(Math.min(digits, 3) - 1).split('e');
+  const superscript = [...exponent.replace('+', '')].map((c) => c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]).join('');
+  return text(Number(factor)) + '·10' + superscript;
+}
+
+/// Returns a duration as "45 s", "12 min", "3 h 20 min" or "2 d 5 h".
+function formatDuration(seconds) {
+  if (!isFinite(seconds))
+    return '–';
+  const minutes = Math.round(seconds / 60), hours = Math.round(seconds / 3600);
+  if (seconds < 99.5)
+    return Math.round(seconds) + ' s';
+  if (minutes < 100)
+    return minutes + ' min';
+  if (hours < 48)
+    return Math.floor(minutes / 60) + ' h ' + minutes % 60 + ' min';
+  return formatNumber(Math.floor(hours / 24), 9) + ' d ' + hours % 24 + ' h';
 }
 
 // --- Charts -----------------------------------------------------------------
@@ -413,6 +431,8 @@ class TensorCard {
 
 const bars = new Map(); // layer -> rect, text
 let timings = []; // per node: rect, text
+const kNodeWidth = 180, kNodeHeight = 68, kGraphMargin = 2;
+const kTextFont = '13px system-ui, sans-serif', kSmallFont = '12px system-ui, sans-serif';
 function drawGraph({nodes, edges}) {
   const svg = byId('graph'), namespace = svg.namespaceURI;
   const make = (tag, attributes, parent = svg, text) => {
@@ -424,54 +444,33 @@ function drawGraph({nodes, edges}) {
     parent.append(child);
     return child;
   };
-  const kWidth = 172, kHeight = 70, kGap = 16, kRows = 28;
-  const rank = nodes.map(() => 0);
-  for (const [from, to] of edges) // from lower numbers to higher ones
-    rank[to] = Math.max(rank[to], rank[from] + 1);
-  const rows = [];
-  nodes.forEach((_, i) => (rows[rank[i]] = rows[rank[i]] || []).push(i));
-  // Fold chains into columns, so that a page shows a complete deep net.
-  const perColumn = Math.max(1, ...rows.map((row) => row.length)) > 1 ? Infinity :
-      Math.ceil(rows.length / Math.ceil(rows.length / 5));
-  const positions = [];
-  let width = 0, height = 0;
-  const widest = Math.max(...rows.map((row) => row.length));
-  rows.forEach((row, r) => row.forEach((node, k) => {
-    const column = perColumn === Infinity ? 0 : Math.floor(r / perColumn);
-    const inColumn = perColumn === Infinity ? r : r % perColumn;
-    const x = column * (kWidth + 2 * kGap) + ((widest - row.length) / 2 + k) * (kWidth + kGap);
-    const y = inColumn * (kHeight + kRows);
-    positions[node] = [x + 1, y + 1];
-    width = Math.max(width, x + kWidth + 2);
-    height = Math.max(height, y + kHeight + 2);
-  }));
-  svg.setAttribute('width', width);
-  svg.setAttribute('height', height);
-  for (const [from, to] of edges) {
-    const [ax, ay] = positions[from], [bx, by] = positions[to];
-    const isNextColumn = by <= ay; // wrap into the next column
-    const x1 = ax + (isNextColumn ? kWidth : kWidth / 2), y1 = ay + (isNextColumn ? kHeight / 2 : kHeight);
-    const x2 = bx + (isNextColumn ? 0 : kWidth / 2), y2 = by + (isNextColumn ? kHeight / 2 : 0);
-    const mid = isNextColumn ? `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2}` : `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2}`;
-    make('path', {class: rank[to] - rank[from] > 1 ? 'edge far' : 'edge', d: `M${x1},${y1}${mid} ${x2},${y2}`});
-  }
-  const truncate = (text, maxLength) => text.length > maxLength ? text.slice(0, maxLength - 1) + '…' : text;
+  if (!nodes.length)
+    return;
+  const boxes = nodes.map(() => ({width: kNodeWidth}));
+  const lines = edges.map(([from, to]) => ({from: boxes[from], to: boxes[to]}));
+  const width = layOut(boxes, lines, {height: kNodeHeight, rowGap: 28, columnGap: 14}) + 2 * kGraphMargin;
+  const height = Math.max(...boxes.map((box) => box.y)) + kNodeHeight / 2 + 2 * kGraphMargin;
+  svg.setAttribute('viewBox', `${-kGraphMargin} ${-kGraphMargin} ${width} ${height}`);
+  for (const line of lines)
+    make('path', {class: 'edge', d: edgePath(line, kNodeHeight)});
   nodes.forEach(({name, layers, kind, shape}, i) => {
-    const [x, y] = positions[i], group = make('g', {});
+    const x = boxes[i].x - kNodeWidth / 2, y = boxes[i].y - kNodeHeight / 2, group = make('g', {});
     make('title', {}, group, name + '\n' + kind + '\n' + shape);
-    make('rect', {class: 'node', x, y, width: kWidth, height: kHeight, rx: 7}, group);
-    make('text', {x: x + 10, y: y + 18}, group, truncate(name, 23));
-    const heat = make('rect', {class: 'heat', x: x + 1, y: y + 6, width: 4, height: kHeight - 12, rx: 2, opacity: 0}, group);
-    make('text', {class: 'small', x: x + 10, y: y + 33}, group, truncate(shape || kind, 28));
+    make('rect', {class: 'node', x, y, width: kNodeWidth, height: kNodeHeight, rx: 7}, group);
+    make('text', {x: x + 10, y: y + 17}, group, shortenToWidth(name, kTextFont, kNodeWidth - 18));
+    const heat = make('rect', {class: 'heat', x: x + 1, y: y + 6, width: 4, height: kNodeHeight - 12, rx: 2, opacity: 0}, group);
+    make('text', {class: 'small', x: x + 10, y: y + 33}, group, shortenToWidth(shape || kind, kSmallFont, kNodeWidth - 18));
     const time = make('text', {class: 'small time', x: x + 10, y: y + 48}, group, '');
     timings.push({heat, time});
-    const track = make('rect', {class: 'track', x: x + 10, y: y + 56, width: kWidth - 64, height: 5, rx: 2}, group);
+    const track = make('rect', {class: 'track', x: x + 10, y: y + 56, width: kNodeWidth - 80, height: 5, rx: 2}, group);
     const bar = make('rect', {x: x + 10, y: y + 56, width: 0, height: 5, rx: 2}, group);
-    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 62, 'text-anchor': 'end'}, group, '');
+    const value = make('text', {class: 'small', x: x + kNodeWidth - 8, y: y + 62, 'text-anchor': 'end'}, group, '');
     track.style.visibility = 'hidden';
     for (const layer of layers)
-      bars.set(layer, {bar, track, value, full: kWidth - 64});
+      bars.set(layer, {bar, track, value, full: kNodeWidth - 80});
   });
+  new ScrollingBox(byId('graphbox'), byId('graphtools'))
+      .show(svg, width, height, {x: boxes[0].x + kGraphMargin, y: boxes[0].y + kGraphMargin});
 }
 
 function showUpdates(updates) {
@@ -485,14 +484,14 @@ function showUpdates(updates) {
     view.track.style.visibility = 'visible';
     view.bar.setAttribute('width', Math.max(0, Math.min(1, (logRate + 6) / 6)) * view.full);
     view.bar.style.fill = `var(--${logRate < -4 ? 'low' : logRate > -2 ? 'bad' : 'good'})`;
-    view.value.textContent = rate ? rate.toExponential(1) : '0';
+    view.value.textContent = formatNumber(rate, 2);
   }
 }
 
 function showTimes(times) {
   if (!times)
     return;
-  const milliseconds = (seconds) => formatNumber(seconds * 1e3, seconds < 1e-4 ? 1 : 2);
+  const milliseconds = (seconds) => formatNumber(seconds * 1e3, seconds < 1e-4 ? 1 : seconds < .1 ? 2 : 3);
   const maxSeconds = Math.max(...times.nodes.map(([forward, backward]) => forward + backward), 1e-12);
   times.nodes.forEach(([forward, backward], i) => {
     const {heat, time} = timings[i];
@@ -526,8 +525,10 @@ function listFields(fields) {
     label.htmlFor = text.id;
     // Learning rates use a logarithmic scale, momentum a linear one.
     const linear = field.name === 'momentum';
+    // 0.00002 instead of 2e-05.
+    const plain = (value) => field.kind === 'real' && isFinite(value) ? String(Number(value)) : value;
     const show = (value) => {
-      text.value = value;
+      text.value = plain(value);
       if (slider && document.activeElement !== slider) {
         const sliderValue = linear ? Number(value) : Math.log10(Math.max(1e-12, Number(value)));
         if (slider.min === '' || sliderValue < +slider.min || sliderValue > +slider.max) {
@@ -546,7 +547,7 @@ function listFields(fields) {
     }
     text.addEventListener('change', async () => {
       if (!await sendCommand('set', {name: field.name, value: text.value}))
-        text.value = field.value;
+        text.value = plain(field.value);
     });
     show(field.value);
     inputs.set(field.name, (value) => { field.value = value; show(value); });
@@ -729,6 +730,20 @@ function showLearning(learning) {
 // --- A run ------------------------------------------------------------------
 
 let paused = false, finished = false, itemsName = 'images/s';
+let secondsPerIteration = NaN; // a running mean
+function showRemainingTime(run) {
+  byId('remainingtile').hidden = !run.max_iteration;
+  if (run.iterations_per_second) {
+    const seconds = 1 / run.iterations_per_second;
+    secondsPerIteration = isNaN(secondsPerIteration) ? seconds : .9 * secondsPerIteration + .1 * seconds;
+  }
+  const remaining = Math.max(0, run.max_iteration - run.iteration) * secondsPerIteration;
+  byId('remaining').textContent = formatDuration(finished ? NaN : remaining);
+  const format = remaining < 20 * 3600 ? {hour: 'numeric', minute: '2-digit'} : {month: 'short', day: 'numeric'};
+  byId('end').textContent = finished || paused || !isFinite(remaining) ? '' :
+      'until ' + new Date(Date.now() + remaining * 1e3).toLocaleString('en-GB', format);
+}
+
 function showProgress(run) {
   paused = run.paused;
   finished = run.finished;
@@ -739,7 +754,8 @@ function showProgress(run) {
   byId('smoothed').textContent = run.iteration ? 'average ' + formatNumber(run.smoothed_loss) : '';
   byId('lr').textContent = formatNumber(run.lr);
   byId('speed').textContent = run.items_per_second ? formatNumber(run.items_per_second, 3) : '–';
-  byId('waits').textContent = run.waits ? 'waited for data ' + formatNumber(run.waits, 7) + ' times' : 'never waited for data';
+  byId('waits').textContent = run.waits ? 'waited for data ' + formatNumber(run.waits, 7) + ' times' : 'no wait for data';
+  showRemainingTime(run);
   if (run.learning)
     showLearning(run.learning);
   byId('status').textContent = finished ? 'finished' : paused ? 'paused' : 'running';

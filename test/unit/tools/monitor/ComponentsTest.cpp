@@ -98,21 +98,80 @@ TEST(MonitorViews, DrawsFiltersAsTilesAndMatricesAsOneImage) {
   EXPECT_EQ(imagesOf({1}, {})["tiles"].size(), 1u);
 }
 
+/// Returns a dense buffer of `count` f32 elements.
+Json bufferOf(const std::string &arena, int offset, int count, int lastStep) {
+  return {{"arena", arena},
+          {"offset", offset},
+          {"size", 4 * count},
+          {"dims", Json::array({count})},
+          {"strides", Json::array({1})},
+          {"last_step", lastStep}};
+}
+
+/// Returns a forward step; `accesses` are pairs of buffer and access.
+Json stepOf(const std::string &layer, const Json &accesses) {
+  Json operands = Json::array();
+  for (const Json &access : accesses)
+    operands.push_back({{"buffer", access[0]}, {"access", access[1]}});
+  return {{"action", "kernel"},
+          {"layers", Json::array({layer})},
+          {"backward", false},
+          {"operands", operands}};
+}
+
+Json graphOf(const Json &buffers, const Json &steps) {
+  const Json input = {
+      {"layer", "in"}, {"type", "Data"}, {"buffers", Json::array({0})}};
+  const Json program = {
+      {"name", "p"}, {"data_inputs", Json::array({input})}, {"steps", steps}};
+  return netGraphOf(
+      {{"buffers", buffers}, {"programs", Json::array({program})}}, "p");
+}
+
 TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
-  const Json graph = netGraphOf(Json::parse(R"({"buffers": [
-        {"arena": "TRANSIENT", "dims": [2, 3]}, {"arena": "PARAMETERS", "dims": [3]},
-        {"arena": "TRANSIENT", "dims": [2, 4]}, {"arena": "TRANSIENT", "dims": []}],
-        "programs": [{"name": "p", "data_inputs": [{"layer": "in", "type": "Data", "buffers": [0]}],
-        "steps": [{"action": "product", "layers": ["ip+relu"], "backward": false, "operands": [
-                    {"buffer": 0, "access": "read"}, {"buffer": 1, "access": "read"}, {"buffer": 2, "access": "write"}]},
-                  {"action": "kernel", "layers": ["loss"], "backward": false, "operands": [
-                    {"buffer": 2, "access": "read"}, {"buffer": 1, "access": "read"}, {"buffer": 3, "access": "write"}]},
-                  {"action": "back", "layers": ["ip"], "backward": true, "operands": [{"buffer": 2, "access": "read"}]}]}]})"),
-                                "p");
+  Json back = stepOf("ip", {{2, "read"}});
+  back["backward"] = true;
+  const Json graph = graphOf(
+      {bufferOf("TRANSIENT", 0, 6, 2), bufferOf("PARAMETERS", 0, 3, 9),
+       bufferOf("TRANSIENT", 64, 8, 2), bufferOf("TRANSIENT", 128, 1, 2)},
+      {stepOf("ip+relu", {{0, "read"}, {1, "read"}, {2, "write"}}),
+       stepOf("loss", {{2, "read"}, {1, "read"}, {3, "write"}}), back});
   EXPECT_EQ(graph["nodes"].size(), 3u);
   EXPECT_EQ(graph["nodes"][1]["layers"], Json::parse(R"(["ip", "relu"])"));
-  EXPECT_EQ(graph["nodes"][1]["shape"], "2 × 4");
+  EXPECT_EQ(graph["nodes"][1]["shape"], "8");
   EXPECT_EQ(graph["edges"], Json::parse("[[0, 1], [1, 2]]"));
+  EXPECT_EQ(graph["steps"], Json::parse("[[1, false], [2, false], [1, true]]"));
+}
+
+TEST(MonitorNetGraph, FindsActivationsInTheArenaOfTheGradients) {
+  // The second step's result reuses the memory of the input.
+  const Json graph =
+      graphOf({bufferOf("TRANSIENT", 0, 6, 0), bufferOf("GRADIENTS", 0, 6, 1),
+               bufferOf("TRANSIENT", 0, 6, 2), bufferOf("TRANSIENT", 64, 6, 2)},
+              {stepOf("a", {{0, "read"}, {1, "write"}}),
+               stepOf("b", {{1, "read"}, {2, "write"}}),
+               stepOf("c", {{2, "read"}, {3, "write"}})});
+  EXPECT_EQ(graph["edges"], Json::parse("[[0, 1], [1, 2], [2, 3]]"));
+}
+
+TEST(MonitorNetGraph, FollowsSlicesOfConcatenatedBlobs) {
+  // Rows of 3 elements: slice 1 has the first, slice 2 the other two.
+  Json concatenated = bufferOf("TRANSIENT", 64, 12, 3);
+  Json first = bufferOf("TRANSIENT", 64, 10, 3);
+  first["dims"] = {4, 1};
+  first["strides"] = {3, 1};
+  Json second = bufferOf("TRANSIENT", 68, 11, 3);
+  second["dims"] = {4, 2};
+  second["strides"] = {3, 1};
+  const Json graph = graphOf({bufferOf("TRANSIENT", 0, 6, 1), first, second,
+                              concatenated, bufferOf("TRANSIENT", 128, 6, 3),
+                              bufferOf("TRANSIENT", 192, 6, 3)},
+                             {stepOf("a", {{0, "read"}, {1, "write"}}),
+                              stepOf("b", {{0, "read"}, {2, "write"}}),
+                              stepOf("whole", {{3, "read"}, {4, "write"}}),
+                              stepOf("slice", {{1, "read"}, {5, "write"}})});
+  EXPECT_EQ(graph["edges"],
+            Json::parse("[[0, 1], [0, 2], [1, 3], [2, 3], [1, 4]]"));
 }
 
 TEST(MonitorTrainingThreadQueue, RunsRequestsOnTheTrainingThread) {
