@@ -4,8 +4,9 @@
 usage: check_links.py REPOSITORY
 
 Every relative link must lead to a file or folder of the repository, and its anchor to a heading of
-that page. Every docs/NAME.md that source files, scripts and messages name must exist. Prints each
-broken link as PATH:LINE: text. Exit status: 1 if there is any, 77 outside a git repository.
+that page. Every docs/NAME.md that source files, scripts and messages name must exist. Every page of
+docs/ must be listed in docs/README.md, and every folder of examples/ in examples/README.md. Prints
+each problem as PATH:LINE: text. Exit status: 1 if there is any, 77 outside a git repository.
 """
 import os
 import re
@@ -83,6 +84,16 @@ def missing_pages(text, files):
                 yield number, f"{name}: no such file"
 
 
+def unlisted(path, text, names):
+    """Yields the names to which the index page `path` does not link."""
+    folder = os.path.dirname(path)
+    targets = {os.path.normpath(os.path.join(folder, link.group(1).partition("#")[0]))
+               for link in LINK.finditer(text)}
+    for name in sorted(names):
+        if not any(target == name or target.startswith(name + "/") for target in targets):
+            yield 1, f"no link to {name}"
+
+
 def main():
     root = sys.argv[1]
     listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others",
@@ -105,6 +116,12 @@ def main():
         if path.endswith(".md"):
             link_count += len(LINK.findall(text))
             found += broken_links(root, path, text, files)
+        if path == "docs/README.md":
+            found += unlisted(path, text, {name for name in files if name != path and
+                                           re.fullmatch(r"docs/.*\.md", name)})
+        if path == "examples/README.md":
+            found += unlisted(path, text, {"/".join(name.split("/")[:2]) for name in files
+                                           if name.count("/") > 1 and name.startswith("examples/")})
         for number, message in found:
             count += 1
             print(f"{path}:{number}: {message}")
