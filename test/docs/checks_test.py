@@ -1,10 +1,11 @@
-"""Tests that check_links.py and check_layers.py find what is wrong."""
+"""Tests that check_links.py, check_layers.py and check_readme.py find what is wrong."""
 import os
 import tempfile
 import unittest
 
 import check_layers
 import check_links
+import check_readme
 
 
 class Links(unittest.TestCase):
@@ -56,6 +57,35 @@ class Layers(unittest.TestCase):
                          ["no row for layer type Tile",
                           "Other is no layer type of frontends/prototxt/layers",
                           "Mish has two rows", "the settings of ReLU are relu_param"])
+
+
+class Readme(unittest.TestCase):
+    PERFORMANCE = """
+### Training
+
+| net, batch | type | PyTorch / Brew | Brew MB | PyTorch MB |
+| ---------- | ---- | -------------: | ------: | ---------: |
+| LeNet, 64  | f32  |           2.39 |   60.65 |        755 |
+| LeNet, 64  | bf16 |           2.10 |   56.17 |        756 |
+
+### Inference
+
+| net, batch | type | ONNX Runtime / Brew | OpenVINO / Brew |
+| ---------- | ---- | ------------------: | --------------: |
+| LeNet, 1   | f32  |                1.70 |            1.88 |
+
+### More
+"""
+
+    def differences(self, row):
+        return list(check_readme.differences(row, self.PERFORMANCE))
+
+    def test_rows(self):
+        self.assertEqual(self.differences("| LeNet (64) | 2.39 | 61 / 755 | 1.70 | 1.88 |"), [])
+        self.assertEqual(self.differences("| LeNet (64) | 2.40 | 61 / 755 | 1.70 | 1.88 |"),
+                         ["LeNet: has 2.40 61 755 1.70 1.88 instead of 2.39 61 755 1.70 1.88"])
+        self.assertEqual(len(self.differences("| LeNet (32) | 2.39 | 61 / 755 | 1.70 | 1.88 |")), 1)
+        self.assertEqual(self.differences(""), ["the table of times is missing"])
 
 
 if __name__ == "__main__":
