@@ -7,8 +7,11 @@
 
 set(CPACK_PACKAGE_NAME brew)
 set(CPACK_PACKAGE_VENDOR Brew)
-set(CPACK_PACKAGE_CONTACT "The Brew developers")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiler for Caffe nets")
+set(BREW_PACKAGE_MAINTAINER "Brew developers <brew@example.invalid>" CACHE STRING
+    "Name and address of who builds the Debian packages")
+set(CPACK_PACKAGE_CONTACT "${BREW_PACKAGE_MAINTAINER}")
+# CPACK_PACKAGE_DESCRIPTION_SUMMARY stays CMake's default: CPack would begin the descriptions of all
+# packages with another one.
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)

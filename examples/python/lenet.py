@@ -3,7 +3,9 @@
 #
 # Trains LeNet on MNIST, plots the loss, and classifies digits, with the package
 # `brew` (the wheel `brew-nets`) and numpy alone. Editors and Jupyter (with jupytext) show this
-# file as a notebook; as a script: `python examples/python/lenet.py`.
+# file as a notebook; as a script: `python examples/python/lenet.py`. It takes some seconds.
+#
+# Files go to a new folder of temporary files, or to `$LENET_OUT`; the last lines print it.
 
 # %%
 import gzip
@@ -18,6 +20,7 @@ HERE = pathlib.Path(__file__).parent if "__file__" in globals() else pathlib.Pat
 MNIST = pathlib.Path(os.environ.get("MNIST", HERE.parent / "mnist" / "data"))
 ITERATIONS = int(os.environ.get("LENET_ITERATIONS", 1000))
 OUT = pathlib.Path(os.environ.get("LENET_OUT") or tempfile.mkdtemp(prefix="lenet_"))
+print("files go to", OUT)
 
 # %% [markdown]
 # ## Data
@@ -79,16 +82,19 @@ plan.report  # a table: kernels, library calls, operations and memory of each pr
 
 # %% [markdown]
 # Look at the compiler's result: `plan.graph()` and
-# `plan.graph("fused")` are pictures, `plan.dump("fused")` the text.
+# `plan.graph("fused")` are pictures in Jupyter (Graphviz draws the file: `dot -Tsvg lenet.dot`),
+# `plan.dump("fused")` is the text.
 
 # %%
 print(plan.report)
-print(plan.graph("fused"))
+graph = plan.graph("fused")
+graph.save(OUT / "lenet.dot")
+graph
 
 # %% [markdown]
 # ## Training
 #
-# A function fills each batch, and the session reports each iteration.
+# A function fills each batch, and the session reports each iteration to a listener.
 
 
 # %%
@@ -103,7 +109,13 @@ def feed_of(images, labels, seed):
     return fill
 
 
+def print_progress(event):
+    if event.iteration % 100 == 0:
+        print("iteration %4d: loss %.4f" % (event.iteration, event.smoothed_loss))
+
+
 session = plan.session(seed=1)
+session.events.listen(print_progress, "iteration")
 session.set_feed(feed_of(train_images, train_labels, 1))
 session.set_feed(feed_of(test_images, test_labels, 2), program="test_0")
 with session.events.record("iteration") as iterations:
@@ -154,3 +166,4 @@ deploy.save(OUT / "lenet.plan")
 probabilities = brew.Plan.open(OUT / "lenet.plan").session()(data=test_images[:10, None] / 256)["prob"]
 print("predicted", probabilities.argmax(axis=1))
 print("labels   ", test_labels[:10])
+print("files in %s: %s" % (OUT, ", ".join(sorted(path.name for path in OUT.iterdir()))))

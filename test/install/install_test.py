@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Installs a build to a scratch prefix, moves the prefix, and tests it: the tools, the
-CMake package and the pkg-config files, each with the programs of examples/c.
+CMake package and the pkg-config files, with the programs of examples/c, and the CMake package
+also with those of examples/cpp.
 """
 import argparse
 import glob
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 parser = argparse.ArgumentParser()
-for flag in ('cmake', 'build', 'examples', 'cc', 'scratch'):
+for flag in ('cmake', 'build', 'examples', 'cc', 'cxx', 'scratch'):
     parser.add_argument('--' + flag, required=True)
 options = parser.parse_args()
 
@@ -131,6 +132,8 @@ run(prefix + '/bin/brewc', options.examples + '/../mnist/lenet.prototxt', '-o', 
 run(prefix + '/bin/brewc', options.examples + '/line_solver.prototxt', '-o', 'line.plan',
     cwd=options.scratch)
 arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15'),
+             'classify': (['lenet.plan', options.examples + '/../../test/fuzz/corpus/image/gray.png'],
+                          'gray.png: class '),
              'inference': (['lenet.plan'], 'prob: 0.'),
              'host_layer': ([], 'loss after 500 iterations: 0.00'),
              'training': (['line.plan', 'line.caffemodel'], 'y = 2.00 a + -3.00 b + 1.00')}
@@ -139,6 +142,21 @@ for program in programs:
     for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
         expect(printed in run(path, *program_arguments, cwd=options.scratch),
                path + ' printed something else')
+
+# The same for the programs in C++.
+cpp_source, cpp_examples = options.examples + '/../cpp', options.scratch + '/cpp_examples'
+run(options.cmake, '-S', cpp_source, '-B', cpp_examples, '-DCMAKE_CXX_COMPILER=' + options.cxx,
+    '-DCMAKE_PREFIX_PATH=' + prefix)
+run(options.cmake, '--build', cpp_examples)
+run(prefix + '/bin/brewc', cpp_source + '/policy.prototxt', '--output-gradient', 'logits', '-o',
+    'policy.plan', cwd=options.scratch)
+cpp_arguments = {'host_layer': ([], 'by at most '), 'policy': (['policy.plan'], 'after 39 updates '),
+                 'training': (['line.plan'], 'y = 2.00 a + -3.00 b + 1.00')}
+for path in sorted(glob.glob(cpp_source + '/*.cpp')):
+    program = os.path.splitext(os.path.basename(path))[0]
+    program_arguments, printed = cpp_arguments[program]
+    expect(printed in run(cpp_examples + '/' + program, *program_arguments, cwd=options.scratch),
+           program + ' printed something else')
 
 # The plugin for OpenCV is found in the prefix. Its absence is an error only if it is needed.
 SOFTMAX = options.examples + '/../cartpole/softmax_solver.prototxt'

@@ -22,9 +22,13 @@ class Tutorial(Case):
         self.assertGreater(variables["accuracy"], 0.6)
         self.assertEqual(len(variables["loss"]), 60)
         self.assertIn("<polyline", variables["curve"]._repr_svg_())
-        for name in ("lenet.caffemodel", "lenet.plan", "loss.svg"):
+        for name in ("lenet.caffemodel", "lenet.dot", "lenet.plan", "loss.svg"):
             self.assertTrue(os.path.getsize(self.path(name)))
+            self.assertIn(name, out.getvalue().splitlines()[-1])
         self.assertIn("predicted", out.getvalue())
+        self.assertIn("iteration    0: loss ", out.getvalue())
+        self.assertIn("files go to " + self.folder, out.getvalue())
+        self.assertNotIn("digraph", out.getvalue())
 
 
 class Documentation(Case):
