@@ -14,8 +14,8 @@ namespace {
 /// Chunks read in one call, for each of which the library allocates about 4 kB.
 constexpr hsize_t kChunksPerRead = 4096;
 /// A dataset of more chunks, with fewer values each, would take minutes.
-constexpr hsize_t kManyChunks = 1 << 20;
-constexpr hsize_t kFewValues = 256;
+constexpr hsize_t kManyChunks = 1 << 22;
+constexpr hsize_t kFewValues = 64;
 
 hsize_t ceilDiv(hsize_t x, hsize_t y) { return x / y + (x % y != 0); }
 

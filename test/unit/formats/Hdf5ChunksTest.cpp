@@ -52,9 +52,9 @@ TEST(Hdf5Chunks, ManyChunksAreReadInOrder) {
 // The library allocates about 4 kB for each chunk of a call.
 TEST(Hdf5Chunks, TinyChunksAreRefusedInMillions) {
   TempFolder folder;
-  writeChunks(folder / "f.h5", {1 << 22, 4}, {1, 4});
+  writeChunks(folder / "f.h5", {(1 << 22) + 1, 4}, {1, 4});
   expectError(ExitStatus::BadInput,
-              "f.h5: dataset 'x': stored in 4194304 chunks of 4 values, which "
+              "f.h5: dataset 'x': stored in 4194305 chunks of 4 values, which "
               "would take minutes to read; h5repack writes it with larger "
               "chunks",
               [&] { Hdf5Reader(folder / "f.h5").readFloats("x"); });
