@@ -243,14 +243,19 @@ NanCheck::scanIterations(const plan::Step &loop) const {
     for (const plan::Operand &whole : loop.operands()) {
       const plan::Buffer &buffer =
           manifest.buffers(static_cast<int>(whole.buffer_index()));
-      if (!plan::isWritten(whole) || !plan::overlap(slice, buffer))
+      const auto begin = static_cast<std::int64_t>(slice.offset()) -
+                         static_cast<std::int64_t>(buffer.offset());
+      const std::int64_t runs = plan::runsOf(loop.loop(), stepIndex),
+                         last = begin + operand.loop_stride() * (runs - 1);
+      if (!plan::isWritten(whole) ||
+          slice.arena_index() != buffer.arena_index() ||
+          std::min(begin, last) < 0 ||
+          std::max(begin, last) + static_cast<std::int64_t>(slice.size()) >
+              static_cast<std::int64_t>(buffer.size()))
         continue;
       executor.read(whole.buffer_index(), [&](const std::byte *bytes) {
-        const auto begin = static_cast<std::int64_t>(slice.offset()) -
-                           static_cast<std::int64_t>(buffer.offset());
-        std::int64_t end = plan::runsOf(loop.loop(), stepIndex);
-        if (first)
-          end = std::min(end, first->iteration + 1);
+        const std::int64_t end =
+            first ? std::min(runs, first->iteration + 1) : runs;
         for (std::int64_t i = 0; i < end; ++i) {
           const std::byte *values = bytes + begin + i * operand.loop_stride();
           if (allFinite(slice, values, threads))
