@@ -32,10 +32,12 @@ def _array_of(value):
     return np.asarray(value)
 
 
-def _not_readable(name, readable):
-    """Returns the error of a blob whose value a run does not keep."""
-    return KeyError("blob %r is not readable after a run, only %s; compile the net with keep=[%r], "
-                    "then read session.blobs[%r]" % (name, ", ".join(map(repr, readable)) or "nothing", name, name))
+def _not_readable(name, readable, accessor="blobs"):
+    """Returns the error of a blob whose value a run does not keep. ``accessor``: the property of
+    a session that reads it."""
+    return KeyError("%r is not readable after a run, only %s; if it is a blob, compile the net with keep=[%r], "
+                    "then read session.%s[%r]"
+                    % (name, ", ".join(map(repr, readable)) or "nothing", name, accessor, name))
 
 
 class _Outputs(dict):
@@ -110,9 +112,10 @@ class _Tensors(Mapping):
         self._store(name, 0, value)
 
     def _require(self, name):
-        if name not in list(self):
-            raise (_not_readable(name, self) if self._kind in (Kind.BLOB, Kind.BLOB_GRADIENT)
-                   else KeyError(name))
+        if name in list(self):
+            return
+        accessor = {Kind.BLOB: "blobs", Kind.BLOB_GRADIENT: "blob_gradients"}.get(self._kind)
+        raise _not_readable(name, self, accessor) if accessor else KeyError(name)
 
     def exported(self, name, index=0):
         """Returns the tensor's memory, on the CPU or a GPU, as an object with ``__dlpack__``,

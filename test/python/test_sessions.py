@@ -113,7 +113,7 @@ class Arrays(Case):
     def test_missing_blobs_name_the_option_that_keeps_them(self):
         session = brew.compile(DEPLOY).session()
         for blobs in session(), session.blobs:
-            with self.assertRaisesRegex(KeyError, r"blob 'pool1' is not readable .*keep=\['pool1'\]"):
+            with self.assertRaisesRegex(KeyError, r"'pool1' is not readable .*keep=\['pool1'\]"):
                 blobs["pool1"]
 
 
