@@ -197,7 +197,8 @@ private:
   }
 
   /// Appends the values that `value` consists of. Views have no nodes; a view
-  /// of concatenated blobs has several sources.
+  /// of concatenated blobs has several sources. A part of such a view gets all
+  /// of them, also those outside the part.
   void collectSources(Value value, SmallVectorImpl<Value> &sources) const {
     Operation *op = value.getDefiningOp();
     if (!op || nodes.contains(op) || !op->hasTrait<IsView>() ||

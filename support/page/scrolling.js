@@ -39,7 +39,10 @@ class ScrollingBox {
     const {box} = this;
     let last = null, isDragging = false;
     box.addEventListener('pointerdown', (event) => {
-      if (event.pointerType === 'mouse' && event.button === 0)
+      const place = box.getBoundingClientRect();
+      const isOnScrollbar = event.clientX - place.left - box.clientLeft >= box.clientWidth
+        || event.clientY - place.top - box.clientTop >= box.clientHeight;
+      if (event.pointerType === 'mouse' && event.button === 0 && !isOnScrollbar)
         last = [event.clientX, event.clientY];
     });
     box.addEventListener('pointermove', (event) => {
