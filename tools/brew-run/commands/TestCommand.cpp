@@ -6,6 +6,7 @@
 #include "support/Caller.h"
 
 #include <memory>
+#include <vector>
 
 namespace brew::run {
 namespace {
@@ -26,20 +27,21 @@ std::string lossSuffix(const api::OutputValue &output) {
          log::number(output.lossWeight * output.value) + " loss)";
 }
 
-/// Throws Error (2) if the program has an input that no data layer fills. For
-/// `caffe test` it only warns, because Caffe scores such a net, on zeros.
+/// Warns of inputs that no data layer fills. Throws Error (2) if these are all,
+/// except for `caffe test`: Caffe scores such a net, on zeros.
 void requireData(api::Session &session, int program) {
-  for (std::size_t i = 0; i < session.inputs(program); ++i) {
-    const brew_input input = session.input(program, i);
-    if (!input.needs_values)
-      continue;
-    const std::string text =
-        std::string("nothing fills input '") + input.name + "'";
-    if (!isCalledByCaffe())
-      throw usage(text + ": score a net with data layers, or compute the "
-                         "outputs of files with brew-run infer");
-    log::warning(log::site::brew, text + ": it is zero");
-  }
+  std::vector<std::string> unfilled;
+  for (std::size_t i = 0; i < session.inputs(program); ++i)
+    if (const brew_input input = session.input(program, i); input.needs_values)
+      unfilled.emplace_back(input.name);
+  if (!unfilled.empty() && unfilled.size() == session.inputs(program) &&
+      !isCalledByCaffe())
+    throw usage("nothing fills input '" + unfilled[0] +
+                "': score a net with data layers, or compute the outputs of "
+                "files with brew-run infer");
+  for (const std::string &name : unfilled)
+    log::warning(log::site::brew,
+                 "nothing fills input '" + name + "': it is zero");
 }
 
 int test(const TestOptions &options) {

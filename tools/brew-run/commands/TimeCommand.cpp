@@ -113,18 +113,19 @@ std::string shareText(double part, double total) {
 }
 
 /// Returns ", 19907 images/s" for the mean duration of an iteration of the
-/// program; "" if the program has no inputs.
+/// program; "" if its first input has no images.
 std::string throughputText(Session &session, int program,
                            const Summary &duration) {
+  constexpr std::size_t imageDims = 4;
   if (!session.inputs(program) || duration.mean <= 0)
     return "";
   const brew_input input = session.input(program, 0);
-  return input.ndim
-             ? ", " +
-                   log::number(std::round(static_cast<double>(input.dims[0]) /
-                                          duration.mean)) +
-                   " images/s"
-             : "";
+  if (input.ndim != imageDims)
+    return "";
+  return ", " +
+         std::to_string(
+             std::llround(static_cast<double>(input.dims[0]) / duration.mean)) +
+         " images/s";
 }
 
 class Benchmark {
