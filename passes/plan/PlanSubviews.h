@@ -37,7 +37,8 @@ struct Rows {
   int64_t size;   ///< bytes per row; at most pitch - column
 };
 
-/// Returns the rows of a subview; nullopt if it is one range of bytes.
+/// Returns the rows of a subview; nullopt for other buffers, and for subviews
+/// whose elements are not at the same position of several rows.
 std::optional<Rows> rowsOf(dialects::plan::BufferOp buffer);
 
 /// Returns whether two buffers may have a byte in common; false only if they

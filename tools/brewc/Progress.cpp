@@ -1,15 +1,39 @@
 //===- Progress.cpp - Progress of a long compilation ----------------------===//
 #include "Progress.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <sys/ioctl.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace brewc {
 
+/// Returns the number of columns of the terminal.
+static std::size_t terminalWidth() {
+  winsize size = {};
+  constexpr std::size_t usual = 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
+             ? size.ws_col
+             : usual;
+}
+
 Progress::Progress(std::string progressText) : text(std::move(progressText)) {
-  if (isatty(STDERR_FILENO))
+  if (!isatty(STDERR_FILENO))
+    return;
+  // A line that wraps cannot be erased.
+  constexpr std::size_t secondsWidth = 12;
+  const std::size_t width = terminalWidth();
+  text.resize(std::min(text.size(), width - std::min(width, secondsWidth)));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; },
+      ' ');
+  try {
     thread = std::thread([this] { run(); });
+  } catch (const std::system_error &) {
+    // The compilation goes on without it.
+  }
 }
 
 void Progress::run() {

@@ -26,7 +26,7 @@ private:
   void run();
   void erase();
 
-  const std::string text;
+  std::string text;
   std::mutex mutex;
   std::condition_variable changed;
   bool isStopped = false, isShown = false;
