@@ -173,7 +173,7 @@ LogicalResult BackwardBuilder::build(Operation *op, ArrayRef<Value> results,
       FailureOr<Value> gradient =
           brew::passes::buildScalarGradient(b, layer, i, results[0]);
       if (failed(gradient))
-        return layerError(op) << "is not differentiable";
+        return failure();
       operands[i] = *gradient;
     }
   } else if (auto view = dyn_cast<ReinterpretOp>(op)) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/graph/ScalarGradient.h"
 
+#include "dialects/Brew/LayerDiagnostics.h"
 #include "dialects/Brew/NestBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +20,10 @@ using namespace mlir;
 using namespace brew::dialects;
 
 namespace {
+
+/// Maximal number of operands of a layer whose derivatives read all of them:
+/// each has a copy of the expression.
+constexpr unsigned kMaxOperands = 256;
 
 /// Forward-mode derivatives of the values of one expression with respect to one
 /// of its inputs. A select also selects the derivative: multiplying the other
@@ -199,6 +204,13 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
     scratch.clear();
   }
 
+  if (!fromResult && op->getNumOperands() > kMaxOperands) {
+    layerError(op) << "has " << op->getNumOperands()
+                   << " bottoms; with gradients, at most " << kMaxOperands
+                   << " are supported, because the time to compile is "
+                      "quadratic in their number";
+    return failure();
+  }
   LogicalResult status = success();
   NestBuilder nest(b, op->getLoc(), yType.getShape(), reduction);
   nest.input(resultGradient, iota(rank));
@@ -241,7 +253,9 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
       gradient = s.accumulate(body.out[0], gradient);
     return {gradient};
   })[0];
-  if (failed(status))
+  if (failed(status)) {
+    layerError(op) << "is not differentiable";
     return failure();
+  }
   return result;
 }
