@@ -17,7 +17,7 @@ int requireProgram(const Executor &executor, const char *name) {
   if (program < 0)
     throw badInput(std::string("the plan has no program '") + name +
                    "', so it cannot be trained; compile a solver, or a net "
-                   "with a loss, without --phase");
+                   "with a loss, without --deploy or --phase");
   return program;
 }
 

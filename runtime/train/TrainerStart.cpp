@@ -45,8 +45,9 @@ void checkSolver(const caffe::SolverParameter &candidate,
 
 caffe::SolverParameter solverOf(const plan::Manifest &manifest) {
   if (!manifest.has_solver())
-    throw badInput("the plan has no solver, so it cannot be trained; compile "
-                   "a solver, or a net with a loss, without --phase");
+    throw badInput(
+        "the plan has no solver, so it cannot be trained; compile "
+        "a solver, or a net with a loss, without --deploy or --phase");
   caffe::SolverParameter solver;
   if (!solver.ParseFromString(manifest.solver().parameter()))
     throw badInput("damaged plan: its solver cannot be read");

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -122,10 +121,11 @@ std::string throughputText(Session &session, int program,
   const brew_input input = session.input(program, 0);
   if (input.ndim != imageDims)
     return "";
-  return ", " +
-         std::to_string(
-             std::llround(static_cast<double>(input.dims[0]) / duration.mean)) +
-         " images/s";
+  const double perSecond = static_cast<double>(input.dims[0]) / duration.mean;
+  char text[32];
+  std::snprintf(text, sizeof text, perSecond < 100 ? "%.3g" : "%.0f",
+                perSecond);
+  return std::string(", ") + text + " images/s";
 }
 
 class Benchmark {
