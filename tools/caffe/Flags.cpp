@@ -13,6 +13,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 namespace brew::caffe_command {
 namespace {
@@ -122,7 +123,12 @@ public:
         throw usageError("unknown flag '" + argument + "'" +
                          didYouMean(name, suggestions()) +
                          " (brewc and brew-run have more)");
+    constexpr std::string_view prototxt = ".prototxt";
     for (const std::string &word : words) {
+      if (word.size() > prototxt.size() &&
+          word.compare(word.size() - prototxt.size(), word.npos, prototxt) == 0)
+        throw usageError("'" + word + "' is no action; pass it as -solver " +
+                         word + " or -model " + word);
       if (!line.action.empty())
         throw usageError("caffe does one thing at a time: '" + line.action +
                          "' or '" + word + "'");
