@@ -1,12 +1,25 @@
 //===- Operands.cpp - Operands of steps -----------------------------------===//
 #include "plan/Operands.h"
 
+#include <algorithm>
+
 namespace brew::plan {
 
 bool overlap(const Buffer &first, const Buffer &second) {
   return first.arena_index() == second.arena_index() &&
          first.offset() < second.offset() + second.size() &&
          second.offset() < first.offset() + first.size();
+}
+
+bool contains(const Buffer &buffer, const Buffer &accessed, std::int64_t stride,
+              std::int64_t runs) {
+  const auto begin = static_cast<std::int64_t>(accessed.offset()) -
+                     static_cast<std::int64_t>(buffer.offset());
+  const std::int64_t last = begin + stride * (runs - 1);
+  return buffer.arena_index() == accessed.arena_index() &&
+         std::min(begin, last) >= 0 &&
+         std::max(begin, last) + static_cast<std::int64_t>(accessed.size()) <=
+             static_cast<std::int64_t>(buffer.size());
 }
 
 CallOperands callOperands(const Step &step) {

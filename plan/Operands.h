@@ -26,6 +26,12 @@ inline bool isWritten(const Operand &operand) {
 /// strided buffers as their bytes.
 bool overlap(const Buffer &first, const Buffer &second);
 
+/// Returns whether `buffer` contains the bytes of `accessed` in each of `runs`
+/// iterations, between which it moves by `stride` bytes. Their product must not
+/// overflow.
+bool contains(const Buffer &buffer, const Buffer &accessed, std::int64_t stride,
+              std::int64_t runs);
+
 /// Buffer indices of a convolution's or an inner product's operands.
 struct CallOperands {
   std::uint32_t x, w, y;

@@ -26,20 +26,12 @@ void Validator::checkWithin(const Operand &operand, const Step &loop,
           "an operand leaves the buffers of its loop");
   require(stride % static_cast<std::int64_t>(elementSize(accessed.type())) == 0,
           where, "an operand moves by a part of an element");
-  const std::int64_t moved = stride * (iterations - 1);
-  const auto first = static_cast<std::int64_t>(accessed.offset());
-  const std::int64_t begin = first + std::min<std::int64_t>(moved, 0),
-                     end = first + std::max<std::int64_t>(moved, 0) +
-                           static_cast<std::int64_t>(accessed.size());
   const bool isWithin = std::any_of(
       loop.operands().begin(), loop.operands().end(),
       [&](const Operand &candidate) {
-        const Buffer &full =
-            manifest.buffers(static_cast<int>(candidate.buffer_index()));
-        const auto fullBegin = static_cast<std::int64_t>(full.offset());
-        return full.arena_index() == accessed.arena_index() &&
-               begin >= fullBegin &&
-               end <= fullBegin + static_cast<std::int64_t>(full.size()) &&
+        return contains(
+                   manifest.buffers(static_cast<int>(candidate.buffer_index())),
+                   accessed, stride, iterations) &&
                (isWritten(candidate) || !isWritten(operand));
       });
   require(isWithin, where, "an operand leaves the buffers of its loop");

@@ -11,7 +11,8 @@ namespace brew::formats::hdf5 {
 
 namespace {
 
-/// Chunks read in one call, for each of which the library allocates about 4 kB.
+/// Maximal number of chunks that one call reads. The library allocates about
+/// 4 kB for each.
 constexpr hsize_t kChunksPerRead = 4096;
 /// A dataset of more chunks, with fewer values each, would take minutes.
 constexpr hsize_t kManyChunks = 1 << 22;

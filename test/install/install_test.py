@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs a build to a scratch prefix, moves the prefix, and tests it: the tools, the
-CMake package and the pkg-config files, with the programs of examples/c, and the CMake package
-also with those of examples/cpp.
+CMake package and the pkg-config files. Builds the programs of examples/c with both, and those of
+examples/cpp with the CMake package.
 """
 import argparse
 import glob

@@ -232,43 +232,38 @@ std::optional<std::string>
 NanCheck::scanIterations(const plan::Step &loop) const {
   struct First {
     std::int64_t iteration;
-    int step;
     std::uint32_t buffer; ///< of the loop
     NonFinite value;
   };
   std::optional<First> first;
-  auto scanOperand = [&](int stepIndex, const plan::Operand &operand) {
-    const plan::Buffer &slice =
-        manifest.buffers(static_cast<int>(operand.buffer_index()));
-    for (const plan::Operand &whole : loop.operands()) {
-      const plan::Buffer &buffer =
-          manifest.buffers(static_cast<int>(whole.buffer_index()));
-      const auto begin = static_cast<std::int64_t>(slice.offset()) -
-                         static_cast<std::int64_t>(buffer.offset());
-      const std::int64_t runs = plan::runsOf(loop.loop(), stepIndex),
-                         last = begin + operand.loop_stride() * (runs - 1);
-      if (!plan::isWritten(whole) ||
-          slice.arena_index() != buffer.arena_index() ||
-          std::min(begin, last) < 0 ||
-          std::max(begin, last) + static_cast<std::int64_t>(slice.size()) >
-              static_cast<std::int64_t>(buffer.size()))
-        continue;
-      executor.read(whole.buffer_index(), [&](const std::byte *bytes) {
-        const std::int64_t end =
-            first ? std::min(runs, first->iteration + 1) : runs;
-        for (std::int64_t i = 0; i < end; ++i) {
-          const std::byte *values = bytes + begin + i * operand.loop_stride();
-          if (allFinite(slice, values, threads))
-            continue;
-          if (!first || std::pair(i, stepIndex) <
-                            std::pair(first->iteration, first->step))
-            first = {i, stepIndex, whole.buffer_index(),
-                     *firstNonFinite(slice, values)};
+  auto bufferAt = [&](std::uint32_t index) -> const plan::Buffer & {
+    return manifest.buffers(static_cast<int>(index));
+  };
+  // Of one iteration, the value of the earliest step remains the first.
+  auto scanOperand = [&](int step, const plan::Operand &operand) {
+    const plan::Buffer &slice = bufferAt(operand.buffer_index());
+    const std::int64_t stride = operand.loop_stride(),
+                       runs = plan::runsOf(loop.loop(), step);
+    const auto whole =
+        std::find_if(loop.operands().begin(), loop.operands().end(),
+                     [&](const plan::Operand &candidate) {
+                       return plan::isWritten(candidate) &&
+                              plan::contains(bufferAt(candidate.buffer_index()),
+                                             slice, stride, runs);
+                     });
+    if (whole == loop.operands().end())
+      return;
+    const std::uint32_t index = whole->buffer_index();
+    executor.read(index, [&](const std::byte *bytes) {
+      bytes += slice.offset() - bufferAt(index).offset();
+      const std::int64_t end = first ? std::min(runs, first->iteration) : runs;
+      for (std::int64_t i = 0; i < end; ++i)
+        if (const auto *values = bytes + i * stride;
+            !allFinite(slice, values, threads)) {
+          first = {i, index, *firstNonFinite(slice, values)};
           return;
         }
-      });
-      return;
-    }
+    });
   };
   for (int i = 0; i < loop.loop().steps_size(); ++i)
     for (const plan::Operand &operand : loop.loop().steps(i).operands())
