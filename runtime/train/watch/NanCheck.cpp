@@ -239,7 +239,7 @@ NanCheck::scanIterations(const plan::Step &loop) const {
   auto bufferAt = [&](std::uint32_t index) -> const plan::Buffer & {
     return manifest.buffers(static_cast<int>(index));
   };
-  // Of one iteration, the value of the earliest step remains the first.
+  // A later step replaces only the value of a later iteration.
   auto scanOperand = [&](int step, const plan::Operand &operand) {
     const plan::Buffer &slice = bufferAt(operand.buffer_index());
     const std::int64_t stride = operand.loop_stride(),
