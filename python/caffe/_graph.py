@@ -40,7 +40,7 @@ def _read(path, message):
 
 def is_loss(kind):
     """Whether a layer type is a loss, whose first top has the default weight 1."""
-    return kind.endswith(("Loss", "LossOHEM"))
+    return kind.endswith(("Loss", "LossOHEM")) or kind == "Yolov3"
 
 
 def names_files(layer):

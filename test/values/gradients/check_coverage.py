@@ -20,6 +20,8 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
+    'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
+    'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
