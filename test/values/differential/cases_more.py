@@ -57,6 +57,10 @@ case('proposal', {'scores': (1, 6, 3, 4), 'deltas': (1, 12, 3, 4)}, [
     Layer('layer', 'Proposal', ['scores', 'deltas', 'info'], ['y'], 'proposal_param { ratio: 1 scale: 1 scale: 2 '
           'scale: 3 min_size: 0.1 pre_nms_topn: 20 post_nms_topn: 10 }')], outputs=[],
      labels={'info': ((1, 3), [48])})
+case('box_annotator', {'losses': (8,), 'weights': (8, 4)}, [
+    Layer('layer', 'BoxAnnotatorOHEM', ['rois', 'losses', 'labels', 'weights'], ['y', 'kept'],
+          'box_annotator_ohem_param { roi_per_img: 2 }')], outputs=[],
+     labels={'rois': ((8, 5), [0, 1]), 'labels': ((8,), [0, 1, 2])})
 YOLO = 'biases: 1 biases: 2 biases: 3 biases: 1'
 layer_case('yolo_detections', {'x': (2, 16, 3, 4), 'large': (2, 16, 6, 8)}, 'YoloDetectionOutput',
            'yolo_detection_output_param { num_classes: 3 num_box: 2 %s }' % YOLO)
