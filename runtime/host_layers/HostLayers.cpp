@@ -8,8 +8,9 @@
 #include "runtime/host_layers/Hdf5Output.h"
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
+#include "runtime/host_layers/RegionLoss.h"
 #include "runtime/host_layers/YoloDetections.h"
-#include "runtime/host_layers/YoloLosses.h"
+#include "runtime/host_layers/Yolov3Loss.h"
 #include "support/Error.h"
 
 namespace brew::runtime {
