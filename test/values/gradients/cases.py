@@ -748,6 +748,7 @@ expr('parameter_twice', 'param(0) * x + sin(param(0) * x)', params='param { axis
 expr('unlearned', 'exp(param(0)) * x', params='param { axis: 1 }')
 add('formula_broadcast', {'x': (2, 3, 4), 'z': (2, 3), 's': (2,)},
     [Layer('layer', 'Expression', ['s', 'x', 'z'], ['y'],
+expr('angles', 'acos(0.3 * x) + asin(0.3 * z) * atan(x) + tan(x / 2) * sinh(z) - cosh(x)')
            'expression_param { expr: "tanh(x * z) + s * x" }')])
 add('formula_in_place', {'x': (2, 5)},
     [Layer('layer', 'Expression', ['x'], ['a'], 'expression_param { expr: "2 * x + 1" }'),
