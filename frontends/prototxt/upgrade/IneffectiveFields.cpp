@@ -16,6 +16,8 @@ struct MemberNames {
 
 constexpr MemberNames ineffectiveFields[] = {
     {"", "engine"},
+    // C3D
+    {"ConvolutionParameter", "filter_group"},
     // Intel Caffe
     {"ConvolutionParameter", "conv_algorithm"},
     // NVIDIA Caffe
