@@ -16,10 +16,10 @@ const LayerRows &layerKinds() {
     LayerRows rows;
     for (auto *group :
          {annotatedLayers, convolutionLayers, dataLayers, detectionLayers,
-          elementwiseLayers, expressionLayers, indexingLayers, hostLayers,
-          lossLayers, multiBoxLayers, neuronLayers, normalizationLayers,
-          poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers})
+          elementwiseLayers, expressionLayers, functionLayers, indexingLayers,
+          hostLayers, lossLayers, multiBoxLayers, neuronLayers,
+          normalizationLayers, poolingLayers, proposalLayers, recurrentLayers,
+          reductionLayers, resampleLayers, shapeLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -167,6 +167,7 @@ LayerRows dataLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
+LayerRows functionLayers();
 LayerRows indexingLayers();
 LayerRows hostLayers();
 LayerRows lossLayers();

@@ -131,7 +131,7 @@ constexpr Members fields[] = {
     {synopsys, "LRNParameter",
      "input_scale output_scale"},
     {caffewindows, "LayerParameter",
-     "noise_param normalize_param resize_param smoothl1_param"},
+     "noise_param resize_param smoothl1_param"},
     {flownet2, "LayerParameter",
      "augmentation reshape_every_iter"},
     {intelCaffe, "LayerParameter",

@@ -39,6 +39,7 @@ constexpr MemberNames ineffectiveFields[] = {
     {"DataParameter", "disk_reader_threads"},
     // MyCaffe
     {"DataParameter", "display_timing"},
+    {"LayerNormParameter", "enable_cuda_impl"},
 };
 
 constexpr MemberNames ineffectiveValues[] = {
