@@ -7,6 +7,7 @@
 #include "runtime/host_layers/Hdf5Output.h"
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
+#include "runtime/host_layers/SequenceLabels.h"
 #include "support/Error.h"
 
 namespace brew::runtime {
@@ -23,6 +24,10 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &multiBoxLossType();
   if (type == kProposal)
     return &proposalType();
+  if (type == kCtcLoss)
+    return &ctcLossType();
+  if (type == kLabelsequenceAccuracy)
+    return &labelsequenceAccuracyType();
   return nullptr;
 }
 
