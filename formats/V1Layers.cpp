@@ -24,10 +24,14 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "Crop";
   case V1::CONVOLUTION:
     return "Convolution";
+  case V1::CONVOLUTION3D:
+    return "Convolution3D";
   case V1::DATA:
     return "Data";
   case V1::DECONVOLUTION:
     return "Deconvolution";
+  case V1::DECONVOLUTION3D:
+    return "Deconvolution3D";
   case V1::DROPOUT:
     return "Dropout";
   case V1::DUMMY_DATA:
@@ -64,6 +68,8 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "MVN";
   case V1::POOLING:
     return "Pooling";
+  case V1::POOLING3D:
+    return "Pooling3D";
   case V1::POWER:
     return "Power";
   case V1::RELU:

@@ -16,17 +16,20 @@ struct Function {
 };
 
 constexpr Function functions[] = {
-    {"abs", Kind::Abs},           {"ceil", Kind::Ceil},
-    {"cos", Kind::Cos},           {"erf", Kind::Erf},
+    {"abs", Kind::Abs},           {"acos", Kind::Acos},
+    {"asin", Kind::Asin},         {"atan", Kind::Atan},
+    {"ceil", Kind::Ceil},         {"cos", Kind::Cos},
+    {"cosh", Kind::Cosh},         {"erf", Kind::Erf},
     {"exp", Kind::Exp},           {"expm1", Kind::Expm1},
     {"floor", Kind::Floor},       {"log", Kind::Log},
     {"log1p", Kind::Log1p},       {"max", Kind::Max},
     {"min", Kind::Min},           {"pow", Kind::Power},
-    {"relu", Kind::Relu},         {"rsqrt", Kind::Rsqrt},
-    {"select", Kind::Select},     {"sigmoid", Kind::Sigmoid},
-    {"sign", Kind::Sign},         {"sin", Kind::Sin},
+    {"relu", Kind::Relu},         {"round", Kind::Round},
+    {"rsqrt", Kind::Rsqrt},       {"select", Kind::Select},
+    {"sigmoid", Kind::Sigmoid},   {"sign", Kind::Sign},
+    {"sin", Kind::Sin},           {"sinh", Kind::Sinh},
     {"softplus", Kind::Softplus}, {"sqrt", Kind::Sqrt},
-    {"tanh", Kind::Tanh},
+    {"tan", Kind::Tan},           {"tanh", Kind::Tanh},
 };
 
 const Function *findFunction(const std::string &name) {

@@ -116,6 +116,21 @@ struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
                                 FlatSymbolRefAttr::get(b.getContext(), name));
   }
 
+  /// Returns indicators of a sequence that starts at the first step of the
+  /// batch: 0 there, and 1 in all other steps.
+  static Value startIndicators(Operation *op, OpBuilder &b, Value x) {
+    const auto layer = op->getAttrOfType<StringAttr>("layer");
+    ArrayRef<int64_t> dims = shapeOf(x).take_front(2);
+    const auto type = RankedTensorType::get(dims, elementTypeOf(x));
+    SmallVector<Attribute> values(countOf(dims),
+                                  b.getFloatAttr(type.getElementType(), 1));
+    std::fill_n(values.begin(), dims[1],
+                b.getFloatAttr(type.getElementType(), 0));
+    return ConstantOp::create(b, op->getLoc(), type, layer,
+                              b.getStringAttr(layer.getValue() + " indicators"),
+                              DenseElementsAttr::get(type, values));
+  }
+
   /// Returns the inputs of a layer. Creates the initial states, or splits of
   /// them if they are bottoms.
   template <typename Op>
@@ -129,7 +144,8 @@ struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
     };
     inputs.propagates = allowed(0);
     inputs.x = *next++;
-    inputs.cont = *next++;
+    inputs.cont = op.getCompleteSequences() ? startIndicators(op, b, inputs.x)
+                                            : Value(*next++);
     if (op.getHasStatic()) {
       inputs.propagatesStatic = allowed(2);
       inputs.staticInput = *next++;
@@ -165,6 +181,8 @@ struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
   /// Returns the tops and the loss weights that belong to the first top of a
   /// layer.
   static SmallVector<NamedAttribute> firstTop(LayerCreator &l, Operation *op) {
+    if (op->getAttrOfType<ArrayAttr>("tops").empty())
+      return {}; // another operation creates the layer's top
     SmallVector<NamedAttribute> attributes = {l.b.getNamedAttr(
         "tops", l.b.getStrArrayAttr(
                     cast<StringAttr>(op->getAttrOfType<ArrayAttr>("tops")[0])
@@ -212,6 +230,8 @@ struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
     types[1] = types[2] = h.getType();
     SmallVector<NamedAttribute> attributes = firstTop(l, op);
     attributes.push_back(l.propagateDownAttr({true, false, true, true, true}));
+    if (FloatAttr limit = op.getGradientLimitAttr())
+      attributes.push_back(b.getNamedAttr("gradient_limit", limit));
     auto steps =
         l.create("lstm_steps", {gates, in.cont, h, c, in.params.back()}, types,
                  attributes)

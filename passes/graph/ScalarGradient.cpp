@@ -133,6 +133,19 @@ FailureOr<Value> Derivatives::unaryDerivative(Operation *op) {
     return Value(math::CosOp::create(s.b, s.loc, x));
   if (isa<math::CosOp>(op))
     return s.neg(math::SinOp::create(s.b, s.loc, x));
+  if (isa<math::TanOp>(op))
+    return s.add(constant(1), s.mul(y, y));
+  if (isa<math::SinhOp>(op))
+    return Value(math::CoshOp::create(s.b, s.loc, x));
+  if (isa<math::CoshOp>(op))
+    return Value(math::SinhOp::create(s.b, s.loc, x));
+  if (isa<math::AtanOp>(op))
+    return s.div(constant(1), s.add(constant(1), s.mul(x, x)));
+  if (isa<math::AsinOp, math::AcosOp>(op)) {
+    Value root =
+        math::SqrtOp::create(s.b, s.loc, s.sub(constant(1), s.mul(x, x)));
+    return s.div(constant(isa<math::AsinOp>(op) ? 1 : -1), root);
+  }
   if (isa<math::ErfOp>(op)) {
     const double factor = 2 / std::sqrt(std::acos(-1.0));
     return s.mul(constant(factor), s.exp(s.neg(s.mul(x, x))));
@@ -143,7 +156,7 @@ FailureOr<Value> Derivatives::unaryDerivative(Operation *op) {
     return s.select(s.greater(x, zero), constant(1),
                     s.select(s.greater(zero, x), constant(-1), zero));
   }
-  if (isa<math::FloorOp, math::CeilOp>(op))
+  if (isa<math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
     return Value();
   return failure();
 }

@@ -9,6 +9,7 @@
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
 #include "runtime/host_layers/RegionLoss.h"
+#include "runtime/host_layers/SequenceLabels.h"
 #include "runtime/host_layers/YoloDetections.h"
 #include "runtime/host_layers/Yolov3Loss.h"
 #include "support/Error.h"
@@ -29,6 +30,10 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &multiBoxLossType();
   if (type == kProposal)
     return &proposalType();
+  if (type == kCtcLoss)
+    return &ctcLossType();
+  if (type == kLabelsequenceAccuracy)
+    return &labelsequenceAccuracyType();
   if (type == kRegionLoss)
     return &regionLossType();
   if (type == kYoloDetectionOutput)

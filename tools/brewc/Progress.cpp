@@ -2,7 +2,6 @@
 #include "Progress.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <sys/ioctl.h>
 #include <system_error>
@@ -39,7 +38,6 @@ Progress::Progress(std::string progressText) : text(std::move(progressText)) {
 void Progress::run() {
   constexpr int firstSecond = 3;
   std::unique_lock<std::mutex> lock(mutex);
-  const auto begin = std::chrono::steady_clock::now();
   for (int second = firstSecond;; ++second) {
     if (changed.wait_until(lock, begin + std::chrono::seconds(second),
                            [&] { return isStopped; }))

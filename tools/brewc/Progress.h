@@ -1,6 +1,7 @@
 //===- Progress.h - Progress of a long compilation --------------*- C++ -*-===//
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -27,6 +28,8 @@ private:
   void erase();
 
   std::string text;
+  const std::chrono::steady_clock::time_point begin =
+      std::chrono::steady_clock::now();
   std::mutex mutex;
   std::condition_variable changed;
   bool isStopped = false, isShown = false;

@@ -69,6 +69,14 @@ void LayerChecker::warn(const Message &block, const std::string &field,
                       layerPrefix(layer) + text);
 }
 
+void LayerChecker::refuse(const Message &block,
+                          std::initializer_list<const char *> fields,
+                          const std::string &text) {
+  for (const char *field : fields)
+    if (locations.find(block, field))
+      error(block, field, std::string(field) + " " + text);
+}
+
 void LayerChecker::count(const Message &block, const std::string &field) {
   const FieldDescriptor *descriptor =
       block.GetDescriptor()->FindFieldByName(field);

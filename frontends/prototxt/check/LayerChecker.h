@@ -8,6 +8,8 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 
+#include <initializer_list>
+
 namespace brew::prototxt {
 
 /// Maximum of a window's size, padding and stride. It exceeds any image, and
@@ -43,6 +45,10 @@ public:
   void reportMissing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
             const std::string &text, int index = 0);
+
+  /// Reports each of `fields` that is set as an error: "FIELD TEXT".
+  void refuse(const Message &block, std::initializer_list<const char *> fields,
+              const std::string &text);
 
   /// Checks a required count: present, at least 1 and within Caffe's int.
   void count(const Message &block, const std::string &field);

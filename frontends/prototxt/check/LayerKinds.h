@@ -58,6 +58,8 @@ struct LayerKind {
   /// The layer's backward pass computes the gradients of this number of leading
   /// bottoms only; -1: of all.
   int differentiatedBottoms = -1;
+  /// The blobs of weight files need only as many elements as the layer's.
+  bool takesAnyFileShape = false;
   /// A block of LayerParameter that `check` rejects with its own error.
   const char *refusedBlock = "";
 
@@ -116,6 +118,11 @@ struct LayerKind {
     kind.differentiatedBottoms = count;
     return kind;
   }
+  constexpr LayerKind takingAnyFileShape() const {
+    LayerKind kind = *this;
+    kind.takesAnyFileShape = true;
+    return kind;
+  }
   constexpr LayerKind refusing(const char *block) const {
     LayerKind kind = *this;
     kind.refusedBlock = block;
@@ -160,6 +167,7 @@ LayerRows dataLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
+LayerRows functionLayers();
 LayerRows indexingLayers();
 LayerRows hostLayers();
 LayerRows lossLayers();

@@ -68,6 +68,19 @@ bool isPspNetBN(const caffe::BNParameter &settings) {
          settings.has_momentum() || settings.has_frozen();
 }
 
+bool isSsdNormalize(const caffe::LayerParameter &layer) {
+  return layer.has_norm_param();
+}
+
+bool isSynopsysLayerNorm(const caffe::LayerNormParameter &settings) {
+  return settings.has_eps() || settings.has_elementwise_affine();
+}
+
+const caffe::LSTMParameter &lstmSettings(const caffe::LayerParameter &layer) {
+  return layer.type() == "LstmSimple" ? layer.lstm_simple_param()
+                                      : layer.lstm_param();
+}
+
 bool hasCornerRois(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }

@@ -61,6 +61,16 @@ bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings);
 /// all; PSPNet's has running statistics.
 bool isPspNetBN(const caffe::BNParameter &settings);
 
+/// Returns whether the layer is SSD's Normalize, which has norm_param and a
+/// learned scale. caffe-windows' layer of this name has normalize_param or no
+/// settings.
+bool isSsdNormalize(const caffe::LayerParameter &layer);
+/// Returns whether the layer is Synopsys Caffe's LayerNorm, which has eps or
+/// elementwise_affine. MyCaffe's layer of this name has epsilon or no settings.
+bool isSynopsysLayerNorm(const caffe::LayerNormParameter &settings);
+/// Returns the settings of an Lstm or LstmSimple.
+const caffe::LSTMParameter &lstmSettings(const caffe::LayerParameter &layer);
+
 /// Returns whether the layer is Cascade R-CNN's ROIAlign, which samples the
 /// corners of the cells (roi_pooling_param). Mask R-CNN's layer of the same
 /// name averages points of each cell (roi_align_param).

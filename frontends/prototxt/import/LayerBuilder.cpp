@@ -101,11 +101,11 @@ void LayerBuilder::storeParam(int index, Value value) {
 BuildFunction findBuildFunction(const LayerKind &kind) {
   static const auto byType = [] {
     llvm::StringMap<BuildFunction> functions;
-    for (auto *group :
-         {convolutionFunctions, dataFunctions, detectionFunctions,
-          elementwiseFunctions, hostFunctions, indexingFunctions, lossFunctions,
-          neuronFunctions, normalizationFunctions, poolingFunctions,
-          recurrentFunctions, reductionFunctions, shapeFunctions})
+    for (auto *group : {convolutionFunctions, dataFunctions, detectionFunctions,
+                        elementwiseFunctions, functionFunctions, hostFunctions,
+                        indexingFunctions, lossFunctions, neuronFunctions,
+                        normalizationFunctions, poolingFunctions,
+                        recurrentFunctions, reductionFunctions, shapeFunctions})
       for (auto [type, function] : group())
         functions[type] = function;
     return functions;

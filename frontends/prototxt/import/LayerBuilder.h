@@ -95,6 +95,13 @@ public:
     op.setPropagateDownAttr(propagateDown(number));
     return op;
   }
+  /// Creates one of several operations that reads results of others. Its result
+  /// is a blob.
+  template <typename Op> Op middleOp(mlir::ValueRange operands) {
+    Op op = Op::create(b, loc, mlir::TypeRange(blobType), operands);
+    setTops(op, 0, 0);
+    return op;
+  }
   /// Creates the last of several operations, whose result is top `number`.
   template <typename Op> Op lastOp(int number, mlir::ValueRange operands) {
     Op op = Op::create(b, loc, mlir::TypeRange(blobType), operands);
@@ -155,6 +162,7 @@ BuildFunctions convolutionFunctions();
 BuildFunctions dataFunctions();
 BuildFunctions detectionFunctions();
 BuildFunctions elementwiseFunctions();
+BuildFunctions functionFunctions();
 BuildFunctions hostFunctions();
 BuildFunctions indexingFunctions();
 BuildFunctions lossFunctions();

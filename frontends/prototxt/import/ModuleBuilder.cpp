@@ -74,7 +74,9 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     if (!sharers.empty())
       op.setSharersAttr(b.getArrayAttr(sharers));
     op.setPermissive(param.permissive);
-    op.setAnyFileShape(!param.layer->strict_dim());
+    const LayerKind *kind = findLayerKind(param.layer->type());
+    op.setAnyFileShape(!param.layer->strict_dim() ||
+                       (kind && kind->takesAnyFileShape));
   }
   return names;
 }

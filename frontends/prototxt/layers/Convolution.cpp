@@ -11,6 +11,9 @@ namespace {
 /// Checks the window of layers with Caffe's convolution settings.
 void checkWindow(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
+  c.refuse(settings, {"kernel_depth", "temporal_stride", "temporal_pad"},
+           "is a setting of C3D's 3-D types; other types take one kernel_size, "
+           "stride and pad for each dimension");
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
       !settings.has_kernel_w())
     c.reportMissing(settings, "kernel_size");
@@ -80,6 +83,40 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.convolution_param());
 }
 
+void checkConvolution3D(LayerChecker &c) {
+  const caffe::ConvolutionParameter &settings = c.layer.convolution3d_param();
+  c.refuse(settings,
+           {"kernel_h", "kernel_w", "stride_h", "stride_w", "pad_h", "pad_w",
+            "pad_l", "pad_r", "pad_t", "pad_b", "pad_type", "dilation", "axis"},
+           "is not a setting of C3D's 3-D types");
+  c.count(settings, "num_output");
+  c.count(settings, "kernel_depth");
+  if (settings.kernel_size_size() == 0)
+    c.reportMissing(settings, "kernel_size");
+  for (const char *field : {"kernel_size", "stride", "pad"}) {
+    c.perDimension(settings, field, "", std::string(field) != "pad");
+    if (c.locations.find(settings, field, 1))
+      c.error(
+          settings, field,
+          std::string(field) +
+              " has one value, for height and width; that of the depth is " +
+              (std::string(field) == "kernel_size"
+                   ? "kernel_depth"
+                   : "temporal_" + std::string(field)),
+          1);
+  }
+  for (const char *field : {"kernel_depth", "temporal_stride", "temporal_pad"})
+    c.perDimension(settings, field, "", std::string(field) != "temporal_pad");
+  if (settings.group() != 1)
+    c.unsupported(settings, "group",
+                  "a 3-D convolution with groups is not supported: C3D ignores "
+                  "group");
+}
+
+std::vector<ParamBlob> convolution3dParams(const caffe::LayerParameter &layer) {
+  return weightAndBias(layer.convolution3d_param());
+}
+
 void checkInnerProduct(LayerChecker &c) {
   c.count(c.layer.inner_product_param(), "num_output");
 }
@@ -109,6 +146,15 @@ LayerRows convolutionLayers() {
       LayerKind{"Deconvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams),
+      // C3D's biases have four leading dimensions of 1 in weight files.
+      plainKind("Convolution3D", "convolution3d_param")
+          .checkedBy(checkConvolution3D)
+          .withParams(convolution3dParams)
+          .takingAnyFileShape(),
+      plainKind("Deconvolution3D", "convolution3d_param")
+          .checkedBy(checkConvolution3D)
+          .withParams(convolution3dParams)
+          .takingAnyFileShape(),
       plainKind("Im2col", "convolution_param").checkedBy(checkWindow),
       plainKind("InnerProduct", "inner_product_param")
           .checkedBy(checkInnerProduct)

@@ -81,12 +81,48 @@ void checkInfogainLoss(LayerChecker &c) {
            "axis has no effect here: that of infogain_loss_param is taken");
 }
 
+void checkCenterLoss(LayerChecker &c) {
+  const caffe::CenterLossParameter &settings = c.layer.center_loss_param();
+  c.count(settings, "num_output");
+  c.filler(settings.center_filler());
+  if (settings.axis() != 1)
+    c.unsupported(settings, "axis", "axis must be 1; others are not supported");
+  if (settings.distance_type() != "L2")
+    c.unsupported(settings, "distance_type",
+                  "distance_type must be L2; others are not supported");
+}
+
+std::vector<ParamBlob> centerLossParams(const caffe::LayerParameter &layer) {
+  return {{&layer.center_loss_param().center_filler()}};
+}
+
+void checkLabelSpecificAdd(LayerChecker &c) {
+  const caffe::LabelSpecificAddParameter &settings =
+      c.layer.label_specific_add_param();
+  if (settings.has_bias_base())
+    c.unsupported(settings, "bias_base",
+                  "a bias that changes over the iterations is not supported; "
+                  "give bias");
+  else
+    for (const char *field :
+         {"bias_gamma", "bias_power", "bias_min", "bias_max", "iteration"})
+      if (c.locations.find(settings, field))
+        c.warn(settings, field,
+               std::string(field) + " has no effect without bias_base");
+  if (settings.transform_test())
+    c.warn(settings, "transform_test",
+           "transform_test has no effect, as in caffe-windows");
+}
+
 } // namespace
 
 LayerRows lossLayers() {
   return {
       LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}.checkedBy(
           checkAccuracy),
+      lossKind("CenterLoss", 2, 2, 1, "center_loss_param")
+          .checkedBy(checkCenterLoss)
+          .withParams(centerLossParams),
       lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
           .differentiatingBottoms(2)
           .withoutForcedGradient(2),
@@ -95,6 +131,11 @@ LayerRows lossLayers() {
       lossKind("InfogainLoss", 2, 3, 2,
                "infogain_loss_param loss_param softmax_param")
           .checkedBy(checkInfogainLoss),
+      lossKind("L1Loss", 2, 2, 1, "").withoutForcedGradient(),
+      LayerKind{"LabelSpecificAdd", 2, 2, 1, 1, "label_specific_add_param"}
+          .inPlace()
+          .withoutForcedGradient(1)
+          .checkedBy(checkLabelSpecificAdd),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
           .withoutForcedGradient()
           .checkedBy(checkMemoryLoss),
@@ -109,10 +150,16 @@ LayerRows lossLayers() {
           .differentiatingBottoms(2)
           .withoutForcedGradient(2) // weights
           .checkedBy(checkLossOHEM),
+      // MyCaffe: a SoftmaxWithLoss.
+      lossKind("SoftmaxCrossEntropy2Loss", 2, 2, 1, "loss_param softmax_param")
+          .checkedBy(checkSoftmaxLoss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
       lossKind("SoftmaxWithLossOHEM", 2, 2, 3, "loss_param softmax_param")
           .checkedBy(checkLossOHEM),
+      // caffe-windows. The bottoms are anchors, positives and negatives.
+      lossKind("TripletLoss", 3, 3, 1, "triplet_loss_param")
+          .withoutForcedGradient(),
   };
 }
 

@@ -81,9 +81,53 @@ void checkLRN(LayerChecker &c) {
     c.warn(settings, "k", "k has no effect with WITHIN_CHANNEL: it is 1");
 }
 
+void checkNormalize(LayerChecker &c) {
+  const caffe::UnitNormParameter &settings = c.layer.normalize_param();
+  if (isSsdNormalize(c.layer)) {
+    if (c.layer.has_normalize_param())
+      c.error(c.layer, "normalize_param",
+              "norm_param belongs to SSD's Normalize and normalize_param to "
+              "caffe-windows'; a layer cannot have both");
+    return;
+  }
+  if (settings.normalize_type() != "L2")
+    c.unsupported(settings, "normalize_type",
+                  "normalize_type must be L2; others are not supported");
+  if (settings.fix_gradient())
+    c.unsupported(settings, "fix_gradient", "fix_gradient is not supported");
+  if (settings.bp_norm())
+    c.unsupported(settings, "bp_norm",
+                  "bp_norm needs a second top, which is not supported");
+}
+
 std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
+  if (!isSsdNormalize(layer))
+    return {};
   const caffe::NormalizeParameter &settings = layer.norm_param();
   return {{fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)}};
+}
+
+std::vector<ParamBlob>
+normalization2Params(const caffe::LayerParameter &layer) {
+  const caffe::Normalization2Parameter &settings = layer.normalization2_param();
+  return {{fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)}};
+}
+
+void checkLayerNorm(LayerChecker &c) {
+  const caffe::LayerNormParameter &settings = c.layer.layer_norm_param();
+  if (isSynopsysLayerNorm(settings))
+    c.refuse(settings, {"epsilon"},
+             "belongs to MyCaffe's LayerNorm, and this is Synopsys Caffe's (it "
+             "has eps or elementwise_affine)");
+}
+
+/// Synopsys Caffe's layer has a scale and a bias for each element of an item.
+std::vector<ParamBlob> layerNormParams(const caffe::LayerParameter &layer) {
+  const caffe::LayerNormParameter &settings = layer.layer_norm_param();
+  if (!isSynopsysLayerNorm(settings) || !settings.elementwise_affine())
+    return {};
+  const caffe::FillerParameter unset;
+  return {{fillerOr(false, unset, 1)}, {fillerOr(false, unset, 0)}};
 }
 
 } // namespace
@@ -99,8 +143,15 @@ LayerRows normalizationLayers() {
           .checkedBy(checkBatchNorm)
           .withParams(batchNormParams),
       plainKind("LRN", "lrn_param").checkedBy(checkLRN),
+      plainKind("LayerNorm", "layer_norm_param")
+          .checkedBy(checkLayerNorm)
+          .withParams(layerNormParams),
       plainKind("MVN", "mvn_param"),
-      plainKind("Normalize", "norm_param").withParams(normalizeParams),
+      plainKind("Normalization2", "normalization2_param")
+          .withParams(normalization2Params),
+      plainKind("Normalize", "norm_param normalize_param")
+          .checkedBy(checkNormalize)
+          .withParams(normalizeParams),
   };
 }
 

@@ -8,6 +8,8 @@ namespace {
 
 void checkPooling(LayerChecker &c) {
   const caffe::PoolingParameter &settings = c.layer.pooling_param();
+  c.refuse(settings, {"kernel_depth", "temporal_stride"},
+           "is a setting of Pooling3D, not of Pooling");
   const Window window = poolingWindow(settings);
   if (settings.pool() == caffe::PoolingParameter::STOCHASTIC &&
       window.pad != std::array<int64_t, 2>{0, 0})
@@ -45,6 +47,23 @@ void checkPooling(LayerChecker &c) {
     }
 }
 
+void checkPooling3D(LayerChecker &c) {
+  const caffe::PoolingParameter &settings = c.layer.pooling3d_param();
+  c.refuse(settings,
+           {"kernel_h", "kernel_w", "stride_h", "stride_w", "pad_h", "pad_w",
+            "global_pooling", "round_mode", "ceil_mode"},
+           "is not a setting of Pooling3D");
+  for (const char *field : {"kernel_size", "kernel_depth"})
+    c.count(settings, field);
+  for (const char *field :
+       {"kernel_size", "kernel_depth", "stride", "temporal_stride"})
+    c.perDimension(settings, field, "", true);
+  if (settings.pool() == caffe::PoolingParameter::STOCHASTIC)
+    c.unsupported(settings, "pool", "Pooling3D is MAX or AVE, as in C3D");
+  if (settings.pad() != 0)
+    c.unsupported(settings, "pad", "Pooling3D with padding is not supported");
+}
+
 void checkSpp(LayerChecker &c) {
   const caffe::SPPParameter &settings = c.layer.spp_param();
   c.count(settings, "pyramid_height");
@@ -59,6 +78,7 @@ void checkSpp(LayerChecker &c) {
 LayerRows poolingLayers() {
   return {
       LayerKind{"Pooling", 1, 1, 1, 2, "pooling_param"}.checkedBy(checkPooling),
+      plainKind("Pooling3D", "pooling3d_param").checkedBy(checkPooling3D),
       plainKind("SPP", "spp_param").checkedBy(checkSpp),
   };
 }

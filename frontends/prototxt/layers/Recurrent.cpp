@@ -47,10 +47,65 @@ std::vector<ParamBlob> recurrentParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
+void checkLstm(LayerChecker &c) {
+  const caffe::LSTMParameter &settings = lstmSettings(c.layer);
+  if (c.layer.type() == "Lstm" && c.layer.has_recurrent_param() &&
+      !c.layer.has_lstm_param()) {
+    c.unsupported(c.layer, "recurrent_param",
+                  "MyCaffe's Lstm, which has a recurrent_param, is Caffe's "
+                  "LSTM; write type: \"LSTM\"");
+    return;
+  }
+  c.count(settings, "num_output");
+  c.perDimension(settings, "batch_size", "", true);
+  c.filler(settings.weight_filler());
+  c.filler(settings.bias_filler());
+}
+
+/// Returns the weights of the sequence and of the hidden state, and the bias.
+std::vector<ParamBlob> lstmParams(const caffe::LayerParameter &layer) {
+  const caffe::LSTMParameter &settings = lstmSettings(layer);
+  return {{&settings.weight_filler()},
+          {&settings.weight_filler()},
+          {&settings.bias_filler()}};
+}
+
+void checkContinuationIndicator(LayerChecker &c) {
+  const caffe::ContinuationIndicatorParameter &settings =
+      c.layer.continuation_indicator_param();
+  c.count(settings, "time_step");
+  c.count(settings, "batch_size");
+}
+
+/// Checks the loss of crnn.caffe, or of caffe_ocr, which takes the sizes from
+/// its bottom and has no default label.
+void checkCtcLoss(LayerChecker &c) {
+  const caffe::CtcLossParameter &settings = c.layer.ctc_loss_param();
+  if (c.layer.type() == "CtcLoss") {
+    c.count(settings, "alphabet_size");
+    c.count(settings, "time_step");
+  } else {
+    c.refuse(settings, {"alphabet_size", "time_step"},
+             "is a setting of CtcLoss, not of WarpCTCLoss");
+    if (!settings.has_blank_label())
+      c.reportMissing(settings, "blank_label");
+  }
+  if (settings.blank_label() < 0 ||
+      (settings.alphabet_size() > 0 &&
+       settings.blank_label() >= int64_t{settings.alphabet_size()}))
+    c.error(settings, "blank_label", "blank_label is not in the alphabet");
+}
+
 } // namespace
 
 LayerRows recurrentLayers() {
   return {
+      sourceKind("ContinuationIndicator", 1, 1, "continuation_indicator_param")
+          .checkedBy(checkContinuationIndicator),
+      // crnn.caffe.
+      lossKind("CtcLoss", 2, 2, 1, "ctc_loss_param").checkedBy(checkCtcLoss),
+      LayerKind{"LabelsequenceAccuracy", 2, 2, 1, 1,
+                "labelsequence_accuracy_param"},
       LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
           .withoutForcedGradient(1) // the starts of sequences
           .checkedBy(checkRecurrent)
@@ -59,6 +114,22 @@ LayerRows recurrentLayers() {
           .ignoringBlobs(),
       LayerKind{"LSTMUnit", 3, 3, 2, 2}.withoutForcedGradient(
           2), // the starts of sequences
+      // caffe_ocr. The forms with sequence indicators or lengths have more
+      // bottoms.
+      lossKind("WarpCTCLoss", 2, 2, 1, "ctc_loss_param")
+          .checkedBy(checkCtcLoss),
+      // caffe-lstm (junhyukoh). The second bottom marks the starts of
+      // sequences.
+      LayerKind{"Lstm", 1, 2, 1, 1, "lstm_param"}
+          .withoutForcedGradient(1)
+          .refusing("recurrent_param")
+          .checkedBy(checkLstm)
+          .withParams(lstmParams),
+      // MyCaffe's name of the same layer.
+      LayerKind{"LstmSimple", 1, 2, 1, 1, "lstm_simple_param"}
+          .withoutForcedGradient(1)
+          .checkedBy(checkLstm)
+          .withParams(lstmParams),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
           .withoutForcedGradient(1) // the starts of sequences
           .checkedBy(checkRecurrent)

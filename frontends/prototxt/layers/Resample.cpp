@@ -67,6 +67,10 @@ void checkUpsample(LayerChecker &c) {
                   " needs a second bottom, the mask of a max pooling");
 }
 
+void checkUpsampleDarknet(LayerChecker &c) {
+  c.perDimension(c.layer.upsample_darknet_param(), "stride", "", true);
+}
+
 void checkInterp(LayerChecker &c) {
   const caffe::InterpParameter &settings = c.layer.interp_param();
   for (const char *field : {"pad_beg", "pad_end"})
@@ -104,6 +108,8 @@ LayerRows resampleLayers() {
           .checkedBy(checkShuffleChannel),
       LayerKind{"Upsample", 1, 2, 1, 1, "upsample_param"}.checkedBy(
           checkUpsample),
+      plainKind("UpsampleDarknet", "upsample_darknet_param")
+          .checkedBy(checkUpsampleDarknet),
   };
 }
 

@@ -123,6 +123,16 @@ void checkSplit(LayerChecker &c) {
       c.error(c.layer, "top", "a Split layer cannot be in-place", i);
 }
 
+void checkPad(LayerChecker &c) {
+  const caffe::PadParameter &settings = c.layer.pad_param();
+  if (settings.paddings_size() == 0)
+    c.reportMissing(settings, "paddings");
+  if (settings.paddings_size() % 2)
+    c.error(settings, "paddings",
+            "paddings has an odd number of values; each dimension has two");
+  c.perDimension(settings, "paddings", "", false);
+}
+
 } // namespace
 
 LayerRows shapeLayers() {
@@ -130,6 +140,8 @@ LayerRows shapeLayers() {
       LayerKind{"Concat", 1, -1, 1, 1, "concat_param"}.checkedBy(checkConcat),
       LayerKind{"Crop", 2, 2, 1, 1, "crop_param"},
       plainKind("Flatten", "flatten_param"),
+      plainKind("Flip", "flip_param"),
+      plainKind("Pad", "pad_param").checkedBy(checkPad),
       LayerKind{"Parameter", 0, 0, 1, 1, "parameter_param"}
           .checkedBy(checkParameter)
           .withParams(parameterParams),

@@ -12,6 +12,8 @@ std::string currentFieldName(const std::string &message,
   static constexpr Alias aliases[] = {
       // DeepLab's name, older than Caffe's dilation.
       {"ConvolutionParameter", "hole", "dilation"},
+      // caffe_ocr.
+      {"CtcLossParameter", "blank_index", "blank_label"},
       // The C++ ports of Faster R-CNN use different names.
       {"ProposalParameter", "anchor_base_size", "base_size"},
       {"ProposalParameter", "iou_threshold", "nms_thresh"},

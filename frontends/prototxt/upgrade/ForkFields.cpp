@@ -131,7 +131,7 @@ constexpr Members fields[] = {
     {synopsys, "LRNParameter",
      "input_scale output_scale"},
     {caffewindows, "LayerParameter",
-     "noise_param normalize_param resize_param smoothl1_param"},
+     "noise_param resize_param smoothl1_param"},
     {flownet2, "LayerParameter",
      "augmentation reshape_every_iter"},
     {intelCaffe, "LayerParameter",
@@ -278,7 +278,8 @@ constexpr Members enumValues[] = {
     {synopsys, "EltwiseOp",
      "DIV MIN"},
     {c3D, "LayerType",
-     "CONVOLUTION3D POOLING3D VIDEO_DATA"},
+     "VIDEO_DATA VIDEO_SEGMENTATION_DATA VIDEO_WITH_VOXEL_TRUTH_DATA "
+     "VOXEL_SOFTMAX VOXEL_SOFTMAX_LOSS"},
     {caffewindows, "LayerType",
      "BATCH_NORM ELTWISE_AFFINE INSANITY LOCAL NORMALIZE "
      "ROIPOOLING TRIPLET_LOSS"},

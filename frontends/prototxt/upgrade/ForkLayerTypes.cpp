@@ -24,7 +24,7 @@ struct Types {
 // clang-format off
 constexpr Types layerTypes[] = {
     {c3D,
-     "Convolution3D Pooling3D"},
+     "Convolution3D Deconvolution3D Pooling3D"},
     {caffeface,
      "CenterLoss"},
     {caffelstm,

@@ -16,6 +16,8 @@ struct MemberNames {
 
 constexpr MemberNames ineffectiveFields[] = {
     {"", "engine"},
+    // C3D
+    {"ConvolutionParameter", "filter_group"},
     // Intel Caffe
     {"ConvolutionParameter", "conv_algorithm"},
     // NVIDIA Caffe
@@ -37,6 +39,7 @@ constexpr MemberNames ineffectiveFields[] = {
     {"DataParameter", "disk_reader_threads"},
     // MyCaffe
     {"DataParameter", "display_timing"},
+    {"LayerNormParameter", "enable_cuda_impl"},
 };
 
 constexpr MemberNames ineffectiveValues[] = {

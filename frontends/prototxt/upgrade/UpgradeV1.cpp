@@ -68,6 +68,18 @@ bool isConvertedSeparately(const std::string &field) {
          field == "blobs_lr" || field == "weight_decay" || field == "layer";
 }
 
+/// Returns the current name of a V1 field: C3D's 3-D layers have settings of
+/// their own since its second version.
+std::string currentName(const V1 &layer, const std::string &field) {
+  if ((layer.type() == V1::CONVOLUTION3D ||
+       layer.type() == V1::DECONVOLUTION3D) &&
+      field == "convolution_param")
+    return "convolution3d_param";
+  if (layer.type() == V1::POOLING3D && field == "pooling_param")
+    return "pooling3d_param";
+  return field;
+}
+
 void upgradeLayer(SourceMap &locations, const V1 &old,
                   caffe::LayerParameter &layer) {
   SourceLocation start = locations.where(old);
@@ -76,7 +88,7 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
     if (!isConvertedSeparately(name))
-      copyField(locations, old, name, layer, name);
+      copyField(locations, old, name, layer, currentName(old, name));
   }
   if (old.has_type()) {
     layer.set_type(formats::v1LayerTypeName(old.type()));

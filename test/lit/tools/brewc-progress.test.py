@@ -1,17 +1,23 @@
-"""Compiles a net on a terminal. The process is stopped for more than three seconds as soon as it
-has a second thread, which shows the progress."""
+"""Compiles a deep net on a terminal. The process is stopped for more than three seconds soon after
+it has a second thread, which shows the progress."""
 import os
 import pty
 import signal
 import sys
 import time
 
-brewc, net = sys.argv[1:]
+brewc = sys.argv[1]
+with open("net.prototxt", "w") as net:
+    net.write('layer { name: "0" type: "Input" top: "0" input_param { shape { dim: 1 dim: 8 dim: 64 dim: 64 } } }\n')
+    for i in range(200):
+        net.write('layer { name: "%d" type: "Convolution" bottom: "%d" top: "%d" convolution_param { num_output: 8 '
+                  'kernel_size: 3 pad: 1 } }\n' % (i + 1, i, i + 1))
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execv(brewc, [brewc, net, "-o", "net.plan"])
+    os.execv(brewc, [brewc, "net.prototxt", "--phase=test", "-o", "net.plan"])
 while len(os.listdir("/proc/%d/task" % pid)) < 2:
     time.sleep(.001)
+time.sleep(.1)
 os.kill(pid, signal.SIGSTOP)
 time.sleep(3.2)
 os.kill(pid, signal.SIGCONT)

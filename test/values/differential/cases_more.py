@@ -31,6 +31,11 @@ layer_case('accuracy_map', (2, 4, 3, 3), 'Accuracy', 'accuracy_param { axis: 1 }
 layer_case('argmax', (2, 4, 3), 'ArgMax')
 layer_case('argmax_axis', (2, 4, 3), 'ArgMax', 'argmax_param { axis: 1 top_k: 2 }')
 layer_case('argmax_values', (2, 4, 3), 'ArgMax', 'argmax_param { out_max_val: true top_k: 3 }')
+case('continuation_indicator', (2, 3), [
+    Layer('layer', 'ContinuationIndicator', [], ['c'], 'continuation_indicator_param { time_step: 2 batch_size: 3 }'),
+    Layer('e', 'Eltwise', ['x', 'c'], ['y'])])
+layer_case('labelsequence_accuracy', (3, 5, 4), 'LabelsequenceAccuracy', 'labelsequence_accuracy_param { '
+           'blank_label: 3 }', labels={'label': ((3, 2), [0, 1, 2, 3])}, extra=('label',))
 layer_case('threshold', (2, 3, 4), 'Threshold', 'threshold_param { threshold: 0.1 }')
 layer_case('quantize', (2, 3, 4, 4), 'Quantize')
 layer_case('rescale', (2, 1, 4, 4), 'Rescale', 'rescale_param { rf: 14 }')

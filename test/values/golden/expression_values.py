@@ -33,6 +33,9 @@ FORMULAS = {
     'softplus(x)': lambda x, z: np.logaddexp(x, 0),
     'tanh(x) + sin(z) * cos(x)': lambda x, z: np.tanh(x) + np.sin(z) * np.cos(x),
     'exp(-abs(x)) + expm1(z / 100)': lambda x, z: np.exp(-np.abs(x)) + np.expm1(z / 100),
+    'acos(0.3 * x) + asin(0.3 * z) - atan(x) + tan(0.3 * z) + sinh(x) - cosh(z) + round(x)':
+        lambda x, z: np.arccos(0.3 * x) + np.arcsin(0.3 * z) - np.arctan(x) + np.tan(0.3 * z) + np.sinh(x) - np.cosh(z)
+        + np.rint(x),
     'log(abs(x) + 1) + log1p(z ^ 2)': lambda x, z: np.log(np.abs(x) + 1) + np.log1p(z ** 2),
     'log(x)': lambda x, z: np.log(x),
     'rsqrt(abs(z) + 1) + sqrt(abs(x))':

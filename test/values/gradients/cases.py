@@ -163,6 +163,24 @@ im2col('same', (1, 2, 5, 6), 'kernel_size: 3 stride: 2 pad_type: 1')
 im2col('axis_2', (2, 2, 2, 5), 'kernel_size: 3 axis: 2')
 
 
+# --- C3D ------------------------------------------------------------------------
+def conv3d(name, kind, shape, settings):
+    add_layer(name, shape, kind, 'convolution3d_param { num_output: 2 %s }' % settings)
+
+for name, kind in (('conv_c3d', 'Convolution3D'), ('deconv_c3d', 'Deconvolution3D')):
+    conv3d(name, kind, (2, 3, 4, 5, 4), 'kernel_size: 3 kernel_depth: 2 stride: 2 pad: 1')
+    conv3d(name + '_temporal', kind, (1, 2, 5, 4, 3), 'kernel_size: 2 kernel_depth: 3 temporal_stride: 2 '
+           'temporal_pad: 1 bias_term: false group: 1')
+for kind in ('MAX', 'AVE'):
+    for name, shape, settings in (
+            ('plane', (2, 2, 3, 4, 6), 'kernel_size: 2 kernel_depth: 1 stride: 2 temporal_stride: 1 pad: 0'),
+            ('edges', (1, 2, 5, 5, 6), 'kernel_size: 3 kernel_depth: 2 stride: 2 temporal_stride: 2'),
+            ('overlap', (1, 2, 4, 3, 4), 'kernel_size: 2 kernel_depth: 3'),
+            ('all', (2, 3, 2, 3, 3), 'kernel_size: 3 kernel_depth: 2')):
+        add_layer('pool_c3d_%s_%s' % (kind.lower(), name), shape, 'Pooling3D',
+                  'pooling3d_param { pool: %s %s }' % (kind, settings))
+
+
 # --- InnerProduct -----------------------------------------------------------
 def ip(name, shape, settings, **options):
     add_layer('ip_' + name, shape, 'InnerProduct', 'inner_product_param { %s }' % settings, **options)
@@ -744,6 +762,7 @@ expr('gelu', '0.5 * x * (1 + erf(x / sqrt(2)))')
 expr('mish', 'x * tanh(softplus(x))')
 expr('swish', 'x / (1 + exp(-x))')
 expr('functions', 'sin(x) * cos(z) + exp(-x) * expm1(z) + tanh(x - z) - erf(2 * x)')
+expr('angles', 'acos(0.3 * x) + asin(0.3 * z) * atan(x) + tan(x / 2) * sinh(z) - cosh(x)')
 expr('roots', 'sqrt(x) + rsqrt(z) + log(x) * log1p(z)', draw='positive')
 expr('powers', 'x ^ 2 - x ^ 3 + x ^ 5 + 2 ^ x + x ^ -2', draw='positive')
 expr('general_power', 'x ^ z + pow(z, 1.7)', draw='positive')

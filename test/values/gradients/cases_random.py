@@ -157,6 +157,15 @@ for kind in ('ConvolutionDepthwise', 'DepthwiseConvolution'):
                       channels, channels, d.size(1, 3), d.size(1, 2)))
 
 
+for kind in ('Convolution3D', 'Deconvolution3D'):
+    @random_cases(kind, 1)
+    def _(name, d, kind=kind):
+        add_layer(name, (d.size(1, 2), d.size(1, 3), d.size(3, 4), d.size(3, 5), d.size(3, 5)), kind,
+                  'convolution3d_param { num_output: %d kernel_size: %d kernel_depth: %d stride: %d '
+                  'temporal_stride: %d temporal_pad: 1 }' % (
+                      d.size(1, 3), d.size(1, 3), d.size(1, 3), d.size(1, 2), d.size(1, 2)))
+
+
 @random_cases('Im2col')
 def _(name, d):
     spatial = d.size(1, 2)
@@ -191,6 +200,15 @@ def _(name, d):
               'pooling_param { pool: %s kernel_h: %d kernel_w: %d stride_h: %d stride_w: %d pad_h: %d '
               'pad_w: %d round_mode: %s }' % (d.choose('MAX', 'AVE'), *kernel, *stride, *pad,
                                               d.choose('CEIL', 'FLOOR')))
+
+
+@random_cases('Pooling3D')
+def _(name, d):
+    size, depth = d.size(2, 3), d.size(1, 3)
+    add_layer(name, (d.size(1, 2), d.size(1, 3), d.size(3, 5), d.size(3, 6), d.size(3, 6)), 'Pooling3D',
+              'pooling3d_param { pool: %s kernel_size: %d kernel_depth: %d stride: %d '
+              'temporal_stride: %d }' % (d.choose('MAX', 'AVE'), size, depth, d.size(1, size),
+                                         d.size(1, depth)))
 
 
 @random_cases('SPP')

@@ -18,19 +18,33 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox',
+    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'DetectionEvaluate', 'DetectionOutput', 'LabelsequenceAccuracy', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
     'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
     'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
-    'AnnotatedData', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
+    'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
+# Fields of C3D's types, and of the messages that these types share, which other types reject.
+TEMPORAL_FIELDS = {'kernel_depth', 'temporal_stride', 'temporal_pad'}
+PLANE_FIELDS = {'kernel_h', 'kernel_w', 'stride_h', 'stride_w', 'pad_h', 'pad_w'}
+CONVOLUTION_FIELDS = PLANE_FIELDS | {'pad_l', 'pad_r', 'pad_t', 'pad_b', 'pad_type', 'dilation', 'axis',
+                                     'force_nd_im2col'}
 # Fields that the type ignores or rejects.
 UNUSED_FIELDS = {
-    'Deconvolution': {'force_nd_im2col'},
-    'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
+    'Convolution': TEMPORAL_FIELDS,
+    'Convolution3D': CONVOLUTION_FIELDS,
+    'ConvolutionDepthwise': TEMPORAL_FIELDS,
+    'Deconvolution3D': CONVOLUTION_FIELDS,
+    'DepthwiseConvolution': TEMPORAL_FIELDS,
+    'Pooling': TEMPORAL_FIELDS,
+    'Pooling3D': PLANE_FIELDS | {'global_pooling', 'round_mode', 'ceil_mode'},
+    'Deconvolution': TEMPORAL_FIELDS | {'force_nd_im2col'},
+    'Im2col': TEMPORAL_FIELDS | {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
+    'Lstm': {'expose_hidden'},  # of the refused recurrent_param
+    'LabelSpecificAdd': {'bias_base', 'bias_gamma', 'bias_power', 'bias_min', 'bias_max', 'iteration'},
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
     # In the cases the matrix is the third bottom.
     'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
@@ -40,7 +54,8 @@ UNUSED_FIELDS = {
 }
 # Types that compute the same as another type, whose cases count for them.
 EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution',
-                    'Transpose': 'Permute'}
+                    'SoftmaxCrossEntropy2Loss': 'SoftmaxWithLoss', 'Transpose': 'Permute',
+                    'WarpCTCLoss': 'CtcLoss'}
 
 
 def source(root, *names):

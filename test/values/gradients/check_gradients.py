@@ -39,6 +39,7 @@ import numpy as np
 
 import cases
 import cases_detection  # noqa: F401 (adds its cases)
+import cases_forks  # noqa: F401 (adds its cases)
 import cases_items  # noqa: F401 (adds its cases)
 import cases_multibox  # noqa: F401 (adds its cases)
 import cases_random  # noqa: F401 (adds its cases)

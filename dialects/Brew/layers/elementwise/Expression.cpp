@@ -179,10 +179,18 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
   switch (kind) {
   case Kind::Abs:
     return unary<math::AbsFOp>(x);
+  case Kind::Acos:
+    return unary<math::AcosOp>(x);
+  case Kind::Asin:
+    return unary<math::AsinOp>(x);
+  case Kind::Atan:
+    return unary<math::AtanOp>(x);
   case Kind::Ceil:
     return unary<math::CeilOp>(x);
   case Kind::Cos:
     return unary<math::CosOp>(x);
+  case Kind::Cosh:
+    return unary<math::CoshOp>(x);
   case Kind::Erf:
     return unary<math::ErfOp>(x);
   case Kind::Exp:
@@ -197,6 +205,8 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
     return unary<math::Log1pOp>(x);
   case Kind::Relu:
     return s.select(isAbove(x, 0), x, constant(0));
+  case Kind::Round:
+    return unary<math::RoundEvenOp>(x);
   case Kind::Rsqrt:
     return s.div(constant(1), unary<math::SqrtOp>(x));
   case Kind::Sigmoid: {
@@ -211,6 +221,8 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
         s.select(s.greater(constant(0), x), constant(-1), constant(0)));
   case Kind::Sin:
     return unary<math::SinOp>(x);
+  case Kind::Sinh:
+    return unary<math::SinhOp>(x);
   case Kind::Softplus:
     // log(1 + exp(x)) without overflow.
     return s.select(isAbove(x, 0),
@@ -218,6 +230,8 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
                     unary<math::Log1pOp>(s.exp(x)));
   case Kind::Sqrt:
     return unary<math::SqrtOp>(x);
+  case Kind::Tan:
+    return unary<math::TanOp>(x);
   case Kind::Tanh:
     return unary<math::TanhOp>(x);
   default:

@@ -143,6 +143,40 @@ Shapes proposalShapes(const HostLayerSetup &setup) {
   return tops;
 }
 
+/// Throws unless the bottoms are scores of three dimensions, whose dimension
+/// `itemAxis` is that of the items, and a row of labels for each item.
+void requireSequences(const HostLayerSetup &setup, size_t itemAxis,
+                      const char *scoresText) {
+  requireBottoms(setup, 2);
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
+                                labels = setup.bottoms[1];
+  if (scores.size() != 3)
+    throw badInput("takes scores of shape " + std::string(scoresText) +
+                   ", not " + shapeText(setup, 0));
+  if (labels.size() < 2 || labels[0] != scores[itemAxis])
+    throw badInput("takes labels of shape (N, L) for the " +
+                   std::to_string(scores[itemAxis]) + " items, not " +
+                   shapeText(setup, 1));
+}
+
+Shapes ctcLossShapes(const HostLayerSetup &setup) {
+  requireSequences(setup, 1, "(T, N, alphabet)");
+  const auto settings = settingsOf(setup).ctc_loss_param();
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
+  if (settings.has_time_step() && (scores[0] != settings.time_step() ||
+                                   scores[2] != settings.alphabet_size()))
+    throw badInput("takes scores of " + std::to_string(settings.time_step()) +
+                   " time steps (time_step) and " +
+                   std::to_string(settings.alphabet_size()) +
+                   " labels (alphabet_size), not " + shapeText(setup, 0));
+  return {{}};
+}
+
+Shapes labelsequenceAccuracyShapes(const HostLayerSetup &setup) {
+  requireSequences(setup, 0, "(N, T, alphabet)");
+  return {{}};
+}
+
 Shapes noTops(const HostLayerSetup &) { return {}; }
 
 } // namespace
@@ -152,10 +186,12 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
   // Marks padding rows, which have no image, label or score.
   constexpr double kPaddingValue = -1;
   static const HostLayerTypes types = {
+      {"CtcLoss", ctcLossShapes, true, {}},
       {"DetectionEvaluate", detectionEvaluateShapes, false, kPaddingValue},
       {"DetectionOutput", detectionFilesShapes, false, kPaddingValue},
       {"EvalDetection", evalDetectionShapes, false, {}},
       {"HDF5Output", noTops, true, {}},
+      {"LabelsequenceAccuracy", labelsequenceAccuracyShapes, false, {}},
       {"MultiBoxLoss", multiBoxLossShapes, true, {}},
       {"Proposal", proposalShapes, false, {}},
       {"RegionLoss", regionLossShapes, true, {}},

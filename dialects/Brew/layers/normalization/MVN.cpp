@@ -38,6 +38,8 @@ LogicalResult MVNOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
   if (failed(checkRank(*this, "MVN", x)))
     return failure();
+  if (getAcrossVectors() && x.size() == 2)
+    setAcrossChannels(true);
   tops.emplace_back(x);
   tops.emplace_back(x.take_front(
       groupDims(tensorTypeOf(getX()), getAcrossChannels()).size()));
@@ -86,10 +88,14 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
             s.sub(buildMean(s, body.in[1]), s.mul(distance, distance));
         // Rounding may make the variance negative; NaN stays.
         variance = s.select(s.greater(zero, variance), zero, variance);
-        Value deviation = math::SqrtOp::create(s.b, s.loc, variance);
         Value eps = s.constant(elementType, getEps().convertToFloat());
+        if (getEpsInRoot())
+          variance = s.add(variance, eps);
+        Value deviation = math::SqrtOp::create(s.b, s.loc, variance);
+        if (!getEpsInRoot())
+          deviation = s.add(deviation, eps);
         return {s.add(body.in[2], distance),
-                s.div(s.constant(elementType, 1), s.add(deviation, eps))};
+                s.div(s.constant(elementType, 1), deviation)};
       });
   Value mean = statistics[0], inverse = statistics[1];
   Value y = groups.apply(

@@ -103,9 +103,13 @@ def Brew_MVNOp : Brew_LayerOp<"mvn", [Pure, Gradient, LoopNests, ItemWise, Round
     Mean and deviation are computed for each channel of each sample or, with
     `across_channels`, for each sample. Without `normalize_variance`, y = x - mean, and
     `inverse_deviation` is not computed.
+
+    With `eps_in_root`, y = (x - mean) / sqrt(variance + eps). With `across_vectors`, a bottom
+    of two dimensions is normalised across its channels.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
-    (ins UnitAttr:$normalize_variance, UnitAttr:$across_channels, F32Attr:$eps));
+    (ins UnitAttr:$normalize_variance, UnitAttr:$across_channels, F32Attr:$eps,
+      UnitAttr:$eps_in_root, UnitAttr:$across_vectors));
   let results = (outs AnyTensor:$y, AnyTensor:$inverse_deviation);
 }
 

@@ -15,13 +15,79 @@ using namespace mlir;
 using namespace brew::dialects;
 
 namespace {
-/// Returns the loops of a gathering backward pass: n c h w | windows.
-SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
-                                   const WindowAxis &columns) {
-  SmallVector<int64_t> extents(x);
-  extents.push_back(coveringWindows(rows));
-  extents.push_back(coveringWindows(columns));
-  return extents;
+/// The nests over a pooling's windows. The loops of a forward pass are those of
+/// the top's elements | taps; the loops of a gathering backward pass are those
+/// of the bottom's elements | covering windows.
+class PoolingWindows {
+public:
+  template <typename Op>
+  PoolingWindows(Op op, ArrayRef<int64_t> in, ArrayRef<int64_t> out)
+      : axes(axesOf(op, in, out)), dims(iota(in.size())), in(in), out(out),
+        reduction(in.size() + axes.size(), false) {
+    std::fill(reduction.begin() + dims.size(), reduction.end(), true);
+  }
+
+  NestBuilder forwardNest(OpBuilder &b, Location loc) const {
+    SmallVector<int64_t> extents(out);
+    for (const WindowAxis &axis : axes)
+      extents.push_back(axis.kernel);
+    return {b, loc, extents, reduction};
+  }
+  NestBuilder backwardNest(OpBuilder &b, Location loc) const {
+    SmallVector<int64_t> extents(in);
+    for (const WindowAxis &axis : axes)
+      extents.push_back(coveringWindows(axis));
+    return {b, loc, extents, reduction};
+  }
+
+  /// Returns the element of the bottom at the current tap of a forward nest.
+  Value readTap(NestBuilder::Body &body, Value x, Value &valid) const {
+    SmallVector<Value> indices = {body.loop(0), body.loop(1)};
+    for (auto [i, axis] : llvm::enumerate(axes))
+      indices.push_back(tapPosition(body.s, axis, body.loop(2 + i),
+                                    body.loop(dims.size() + i), valid));
+    return body.read(x, indices);
+  }
+  /// Returns the number of the current tap of a forward nest.
+  Value tapNumber(NestBuilder::Body &body) const {
+    SmallVector<Value> taps;
+    for (size_t i = 0; i < axes.size(); ++i)
+      taps.push_back(body.loop(dims.size() + i));
+    return numberOf(body.s, taps);
+  }
+  /// Returns the indices of the top's element at the current window of a
+  /// backward nest. Sets the number of the tap that reads the bottom's element.
+  SmallVector<Value> coveringIndices(NestBuilder::Body &body, Value &tap,
+                                     Value &valid) const {
+    SmallVector<Value> indices = {body.loop(0), body.loop(1)}, taps;
+    for (auto [i, axis] : llvm::enumerate(axes))
+      indices.push_back(coveringWindow(body.s, axis, body.loop(2 + i),
+                                       body.loop(dims.size() + i),
+                                       taps.emplace_back(), valid));
+    tap = numberOf(body.s, taps);
+    return indices;
+  }
+
+  const WindowAxes axes;
+  const SmallVector<int64_t> dims; ///< dimensions of a blob
+
+private:
+  Value numberOf(ScalarBuilder &s, ArrayRef<Value> taps) const {
+    Value number = taps[0];
+    for (size_t i = 1; i < taps.size(); ++i)
+      number = s.addi(s.muli(number, axes[i].kernel), taps[i]);
+    return number;
+  }
+
+  const ArrayRef<int64_t> in, out;
+  SmallVector<bool> reduction;
+};
+
+int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents)
+    result *= extent;
+  return result;
 }
 } // namespace
 
@@ -39,7 +105,7 @@ LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   tops.assign(getNumResults(), y);
   // The size of the window determines the type of the saved positions.
   getArgmax().setType(UnrankedTensorType::get(
-      positionType(getContext(), getKernel()[0] * getKernel()[1])));
+      positionType(getContext(), product(getKernel()))));
   return success();
 }
 
@@ -84,65 +150,51 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
 }
 
 SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
-  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
-  WindowAxis rows = axisOf(*this, 0, in, out),
-             columns = axisOf(*this, 1, in, out);
+  const PoolingWindows windows(*this, shapeOf(getX()), shapeOf(getY()));
   bool needsMask = getMask() && !getMask().use_empty();
   bool needsArgmax = needsMask || !getArgmax().use_empty();
-  NestBuilder nest(
-      b, getLoc(),
-      {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
-      kWindowReduction);
+  NestBuilder nest = windows.forwardNest(b, getLoc());
   // Caffe starts at -FLT_MAX in every precision.
-  nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
+  nest.output(tensorTypeOf(getY()), windows.dims, -FLT_MAX);
   if (needsArgmax)
-    nest.output(tensorTypeOf(getArgmax()), {0, 1, 2, 3}, 0);
+    nest.output(tensorTypeOf(getArgmax()), windows.dims, 0);
   Value x = getX();
-  SmallVector<Value> results = nest.build([&](NestBuilder::Body &body)
-                                              -> SmallVector<Value> {
-    ScalarBuilder &s = body.s;
-    Value valid;
-    Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
-    Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
-    Value element = body.read(x, {body.loop(0), body.loop(1), row, column});
-    Value larger = s.greater(element, body.out[0]);
-    if (valid)
-      larger = s.both(larger, valid);
-    SmallVector<Value> next = {s.select(larger, element, body.out[0])};
-    if (needsArgmax) {
-      Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
-      tap = arith::IndexCastOp::create(s.b, s.loc, body.out[1].getType(), tap);
-      next.push_back(s.select(larger, tap, body.out[1]));
-    }
-    return next;
-  });
+  SmallVector<Value> results =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        ScalarBuilder &s = body.s;
+        Value valid;
+        Value element = windows.readTap(body, x, valid);
+        Value larger = s.greater(element, body.out[0]);
+        if (valid)
+          larger = s.both(larger, valid);
+        SmallVector<Value> next = {s.select(larger, element, body.out[0])};
+        if (needsArgmax) {
+          Value tap = arith::IndexCastOp::create(
+              s.b, s.loc, body.out[1].getType(), windows.tapNumber(body));
+          next.push_back(s.select(larger, tap, body.out[1]));
+        }
+        return next;
+      });
   if (!needsArgmax)
     results.push_back(Value());
   if (getMask())
-    results.insert(results.begin() + 1, needsMask
-                                            ? buildMask(b, *this, rows, columns,
-                                                        results[0], results[1])
-                                            : Value());
+    results.insert(results.begin() + 1,
+                   needsMask
+                       ? buildMask(b, *this, windows.axes[0], windows.axes[1],
+                                   results[0], results[1])
+                       : Value());
   return results;
 }
 
 SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
-  ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
-  WindowAxis rows = axisOf(*this, 0, in, out),
-             columns = axisOf(*this, 1, in, out);
-  NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
-                   kWindowReduction);
-  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
+  const PoolingWindows windows(*this, shapeOf(getDx()), shapeOf(getDy()));
+  NestBuilder nest = windows.backwardNest(b, getLoc());
+  nest.output(tensorTypeOf(getDx()), windows.dims, 0.0);
   Value dy = getDy(), argmax = getArgmax();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value valid, tapRow, tapColumn;
-    Value p =
-        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
-    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
-                             valid);
-    SmallVector<Value> indices = {body.loop(0), body.loop(1), p, q};
-    Value tap = s.addi(s.muli(tapRow, columns.kernel), tapColumn);
+    Value valid, tap;
+    SmallVector<Value> indices = windows.coveringIndices(body, tap, valid);
     Value isMaximum = s.equali(
         body.read(argmax, indices),
         arith::IndexCastOp::create(s.b, s.loc, elementTypeOf(argmax), tap));
@@ -183,35 +235,57 @@ static Value windowExtent(ScalarBuilder &s, const WindowAxis &axis, Value out) {
   return s.subi(arith::MinSIOp::create(s.b, s.loc, end, limit), start);
 }
 
-/// Builds the divisor of the window at (p, q), in the element type.
-static Value buildDivisor(ScalarBuilder &s, const WindowAxis &rows,
-                          const WindowAxis &columns, Value p, Value q,
-                          Type type) {
+/// Builds the divisor of the window at `out`, in the element type.
+static Value buildDivisor(ScalarBuilder &s, ArrayRef<WindowAxis> axes,
+                          ValueRange out, Type type) {
   auto windowsAreComplete = [](const WindowAxis &axis) {
     return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
   };
-  if (windowsAreComplete(rows) && windowsAreComplete(columns))
-    return s.constant(type, rows.kernel * columns.kernel);
-  Value size = arith::MulIOp::create(s.b, s.loc, windowExtent(s, rows, p),
-                                     windowExtent(s, columns, q));
+  if (llvm::all_of(axes, windowsAreComplete)) {
+    int64_t size = 1;
+    for (const WindowAxis &axis : axes)
+      size *= axis.kernel;
+    return s.constant(type, static_cast<double>(size));
+  }
+  Value size = windowExtent(s, axes[0], out[0]);
+  for (size_t i = 1; i < axes.size(); ++i)
+    size = arith::MulIOp::create(s.b, s.loc, size,
+                                 windowExtent(s, axes[i], out[i]));
   Value integer =
       arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), size);
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
+/// Builds the divisor of the element of the top that is computed.
+static Value buildDivisor(NestBuilder::Body &body, ArrayRef<WindowAxis> axes) {
+  SmallVector<Value> out;
+  for (size_t i = 0; i < axes.size(); ++i)
+    out.push_back(body.loop(2 + i));
+  return buildDivisor(body.s, axes, out, body.in[0].getType());
+}
+
 /// Returns whether one window covers the complete input.
-static bool coversInput(const WindowAxis &axis) {
-  return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
+static bool coversInput(ArrayRef<WindowAxis> axes) {
+  return llvm::all_of(axes, [](const WindowAxis &axis) {
+    return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
+  });
 }
 
 /// Builds the sums of windows that cover complete planes, in memory order.
 static Value sumPlanes(OpBuilder &b, Location loc, Value x,
                        RankedTensorType y) {
   ArrayRef<int64_t> in = shapeOf(x);
-  NestBuilder nest(b, loc, {in[0], in[1], 1, 1, in[2], in[3]},
-                   kWindowReduction);
-  nest.input(x, {0, 1, 4, 5});
-  nest.output(y, {0, 1, 2, 3}, 0.0);
+  const int64_t spatial = in.size() - 2;
+  SmallVector<int64_t> extents = {in[0], in[1]}, read = {0, 1};
+  extents.append(spatial, 1);
+  llvm::append_range(extents, in.drop_front(2));
+  SmallVector<bool> reduction(2 + spatial, false);
+  reduction.append(spatial, true);
+  for (int64_t i = 0; i < spatial; ++i)
+    read.push_back(2 + spatial + i);
+  NestBuilder nest(b, loc, extents, reduction);
+  nest.input(x, read);
+  nest.output(y, iota(in.size()), 0.0);
   return nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];
@@ -219,20 +293,13 @@ static Value sumPlanes(OpBuilder &b, Location loc, Value x,
 
 /// Builds the sums of all windows over elements inside the bottom.
 static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
-                        const WindowAxis &rows, const WindowAxis &columns) {
-  ArrayRef<int64_t> out = shapeOf(op.getY());
-  NestBuilder nest(
-      b, op.getLoc(),
-      {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
-      kWindowReduction);
-  nest.output(tensorTypeOf(op.getY()), {0, 1, 2, 3}, 0.0);
+                        const PoolingWindows &windows) {
+  NestBuilder nest = windows.forwardNest(b, op.getLoc());
+  nest.output(tensorTypeOf(op.getY()), windows.dims, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Value valid;
-    Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
-    Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
-    Value element =
-        body.read(op.getX(), {body.loop(0), body.loop(1), row, column});
+    Value element = windows.readTap(body, op.getX(), valid);
     if (valid)
       element = s.select(valid, element, s.constant(element.getType(), 0));
     return {s.accumulate(body.out[0], element)};
@@ -240,71 +307,59 @@ static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
 }
 
 SmallVector<Value> AveragePoolingOp::buildNests(OpBuilder &b) {
-  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
-  WindowAxis rows = axisOf(*this, 0, in, out),
-             columns = axisOf(*this, 1, in, out);
-  const Value sum = coversInput(rows) && coversInput(columns)
+  const PoolingWindows windows(*this, shapeOf(getX()), shapeOf(getY()));
+  const Value sum = coversInput(windows.axes)
                         ? sumPlanes(b, getLoc(), getX(), tensorTypeOf(getY()))
-                        : sumWindows(b, *this, rows, columns);
-  NestBuilder mean(b, getLoc(), out);
-  mean.input(sum, {0, 1, 2, 3});
-  mean.output(tensorTypeOf(getY()), {0, 1, 2, 3});
+                        : sumWindows(b, *this, windows);
+  NestBuilder mean(b, getLoc(), shapeOf(getY()));
+  mean.input(sum, windows.dims);
+  mean.output(tensorTypeOf(getY()), windows.dims);
   return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value size = buildDivisor(body.s, rows, columns, body.loop(2), body.loop(3),
-                              body.in[0].getType());
-    return {body.s.div(body.in[0], size)};
+    return {body.s.div(body.in[0], buildDivisor(body, windows.axes))};
   });
 }
 
 /// Builds the gradient of windows that cover complete planes: one quotient for
 /// all elements of a plane, in memory order.
 static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
-                              const WindowAxis &rows,
-                              const WindowAxis &columns) {
+                              const PoolingWindows &windows) {
   const Value dy = op.getDy();
   NestBuilder quotient(b, op.getLoc(), shapeOf(dy));
-  quotient.input(dy, {0, 1, 2, 3});
+  quotient.input(dy, windows.dims);
   quotient.output(
       tensorTypeOf(dy).clone(tensorTypeOf(op.getDx()).getElementType()),
-      {0, 1, 2, 3});
+      windows.dims);
   const Value quotients =
       quotient.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Value size = buildDivisor(body.s, rows, columns, body.loop(2),
-                                  body.loop(3), body.in[0].getType());
-        return {body.s.div(body.in[0], size)};
+        return {body.s.div(body.in[0], buildDivisor(body, windows.axes))};
       })[0];
   NestBuilder spread(b, op.getLoc(), shapeOf(op.getDx()));
-  const AffineExpr zero = b.getAffineConstantExpr(0);
-  spread.input(quotients, AffineMap::get(4, 0,
-                                         {b.getAffineDimExpr(0),
-                                          b.getAffineDimExpr(1), zero, zero},
-                                         b.getContext()));
-  spread.output(tensorTypeOf(op.getDx()), {0, 1, 2, 3});
+  SmallVector<AffineExpr> plane = {b.getAffineDimExpr(0),
+                                   b.getAffineDimExpr(1)};
+  plane.append(windows.axes.size(), b.getAffineConstantExpr(0));
+  spread.input(quotients,
+               AffineMap::get(windows.dims.size(), 0, plane, b.getContext()));
+  spread.output(tensorTypeOf(op.getDx()), windows.dims);
   return spread.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.in[0]};
   })[0];
 }
 
 SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
-  ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
-  WindowAxis rows = axisOf(*this, 0, in, out),
-             columns = axisOf(*this, 1, in, out);
+  const PoolingWindows windows(*this, shapeOf(getDx()), shapeOf(getDy()));
   Value dy = getDy();
-  if (coversInput(rows) && coversInput(columns))
-    return {spreadOverPlanes(b, *this, rows, columns)};
-  NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
-                   kWindowReduction);
-  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
+  if (coversInput(windows.axes))
+    return {spreadOverPlanes(b, *this, windows)};
+  NestBuilder nest = windows.backwardNest(b, getLoc());
+  nest.output(tensorTypeOf(getDx()), windows.dims, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value valid, tapRow, tapColumn;
-    Value p =
-        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
-    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
-                             valid);
-    Value gradient = body.read(dy, {body.loop(0), body.loop(1), p, q});
-    gradient = s.div(gradient,
-                     buildDivisor(s, rows, columns, p, q, gradient.getType()));
+    Value valid, tap;
+    SmallVector<Value> indices = windows.coveringIndices(body, tap, valid);
+    Value gradient = body.read(dy, indices);
+    gradient = s.div(gradient, buildDivisor(s, windows.axes,
+                                            ValueRange(indices).drop_front(2),
+                                            gradient.getType()));
     if (valid)
       gradient = s.select(valid, gradient, s.constant(gradient.getType(), 0));
     return {s.accumulate(body.out[0], gradient)};

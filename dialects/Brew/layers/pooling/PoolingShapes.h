@@ -26,6 +26,16 @@ WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in,
           op.getPad()[i]};
 }
 
+/// Returns the windows of a pooling along all spatial dimensions.
+template <typename Op>
+WindowAxes axesOf(Op op, llvm::ArrayRef<int64_t> in,
+                  llvm::ArrayRef<int64_t> out) {
+  WindowAxes axes;
+  for (size_t i = 0; i < op.getKernel().size(); ++i)
+    axes.push_back(axisOf(op, static_cast<int>(i), in, out));
+  return axes;
+}
+
 /// Replaces `global` and `bins` by a window.
 template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
   if (op.getGlobal())
@@ -46,21 +56,24 @@ template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
 template <typename Op>
 mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
   llvm::ArrayRef<int64_t> x = shapeOf(op.getX());
-  if (x.size() != 4)
-    return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
-                             "W), not "
+  const int64_t spatial = op.getKernel().size();
+  if (static_cast<int64_t>(x.size()) != 2 + spatial)
+    return layerError(op) << "pooling needs a bottom of " << 2 + spatial
+                          << " dimensions (N, C, "
+                          << (spatial == 3 ? "D, H, W" : "H, W") << "), not "
                           << x.size();
   setWindow(op, x);
-  bool hasPadding = op.getPad()[0] || op.getPad()[1];
+  bool hasPadding =
+      llvm::any_of(op.getPad(), [](int64_t pad) { return pad != 0; });
   y = {x[0], x[1]};
-  for (int i = 0; i < 2; ++i) {
+  for (int64_t i = 0; i < spatial; ++i) {
     int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
             pad = op.getPad()[i];
     if (pad >= kernel) {
       if (op.getBins())
         return layerError(op)
                << "the bottom is too small for a level of " << *op.getBins()
-               << " bins: its " << sideName(2, i) << "is " << x[2 + i];
+               << " bins: its " << sideName(spatial, i) << "is " << x[2 + i];
       return layerError(op)
              << "pad " << pad << " must be smaller than kernel " << kernel;
     }
@@ -72,9 +85,9 @@ mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
     if (hasPadding && (out - 1) * stride >= x[2 + i] + pad)
       --out;
     if (out <= 0)
-      return layerError(op) << "kernel " << sideName(2, i) << kernel
+      return layerError(op) << "kernel " << sideName(spatial, i) << kernel
                             << " is larger than the padded input "
-                            << sideName(2, i) << x[2 + i] + 2 * pad;
+                            << sideName(spatial, i) << x[2 + i] + 2 * pad;
     y.push_back(out);
   }
   return mlir::success();

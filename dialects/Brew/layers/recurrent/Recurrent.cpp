@@ -28,19 +28,21 @@ std::string textOf(ArrayRef<int64_t> shape) {
 template <typename Op>
 LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
                              Shapes &params) {
-  ArrayRef<int64_t> x = shapeOf(op.getInputs()[0]),
-                    cont = shapeOf(op.getInputs()[1]);
+  ArrayRef<int64_t> x = shapeOf(op.getInputs()[0]);
   if (x.size() < 2)
     return layerError(op) << "needs a bottom of at least 2 dimensions (time "
                              "steps, streams, ...), not "
                           << x.size();
-  if (cont != x.take_front(2))
-    return layerError(op) << "the sequence indicators must have the time steps "
-                             "and streams of the first bottom, "
-                          << textOf(x.take_front(2)) << ", not "
-                          << textOf(cont);
+  unsigned next = 1;
+  if (!op.getCompleteSequences()) {
+    ArrayRef<int64_t> cont = shapeOf(op.getInputs()[next++]);
+    if (cont != x.take_front(2))
+      return layerError(op)
+             << "the sequence indicators must have the time "
+                "steps and streams of the first bottom, "
+             << textOf(x.take_front(2)) << ", not " << textOf(cont);
+  }
   int64_t outputs = op.getNumOutput(), rows = gates * outputs;
-  unsigned next = 2;
   params.push_back({rows, countOf(x.drop_front(2))});
   params.push_back({rows});
   if (op.getHasStatic()) {

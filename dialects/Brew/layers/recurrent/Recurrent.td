@@ -6,19 +6,25 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [ItemCounts]> {
+class Brew_RecurrentOp<string mnemonic, dag settings = (ins)>
+    : Brew_LayerOp<mnemonic, [ItemCounts]> {
   let description = [{
     `inputs` are, in order: the sequence x [T, N, ...]; the continuation indicators cont [T, N],
-    which are 0 where a new sequence starts; with `has_static`, an input [N, ...] for all time
+    which are 0 where a new sequence starts, unless each batch contains complete sequences
+    (`complete_sequences`); with `has_static`, an input [N, ...] for all time
     steps; with `expose_hidden`, the state before the first step; then the parameters.
     brew-lower-recurrent replaces the layer by products and a loop over the time steps.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$inputs), layerAttributes,
-    (ins I64Attr:$num_output, UnitAttr:$has_static, UnitAttr:$expose_hidden));
+    (ins I64Attr:$num_output, UnitAttr:$has_static, UnitAttr:$expose_hidden,
+      UnitAttr:$complete_sequences), settings);
   let results = (outs Variadic<AnyTensor>:$outputs);
 }
 
-def Brew_LSTMOp : Brew_RecurrentOp<"lstm"> {
+// The gradients of the gates' inputs are limited to [-gradient_limit, gradient_limit].
+defvar LSTMAttributes = (ins OptionalAttr<F32Attr>:$gradient_limit);
+
+def Brew_LSTMOp : Brew_RecurrentOp<"lstm", LSTMAttributes> {
   let summary = "Long short-term memory over a sequence";
 }
 
@@ -52,7 +58,7 @@ def Brew_LSTMStepsOp : Brew_LayerOp<"lstm_steps", [Pure, Gradient, Loop, Roundab
     before the step, the gates i, f, o, g, and tanh(c).
   }];
   let arguments = !con((ins AnyTensor:$gates, AnyTensor:$cont, AnyTensor:$h0, AnyTensor:$c0,
-    AnyTensor:$wh), layerAttributes);
+    AnyTensor:$wh), layerAttributes, LSTMAttributes);
   let results = (outs AnyTensor:$y, AnyTensor:$h_last, AnyTensor:$c_last, AnyTensor:$hm,
     AnyTensor:$c_before, AnyTensor:$i, AnyTensor:$f, AnyTensor:$o, AnyTensor:$g,
     AnyTensor:$tanh_c);
@@ -65,9 +71,10 @@ def Brew_LSTMStepsBackwardOp : Brew_Op<"lstm_steps_backward",
     The gradients of y, h_last and c_last that exist, and values of brew.lstm_steps. The results
     are the gradients of its operands. The gradient of wh is a product of `dgates` and hm.
   }];
-  let arguments = (ins Optional<AnyTensor>:$dy, Optional<AnyTensor>:$dh_last,
+  let arguments = !con((ins Optional<AnyTensor>:$dy, Optional<AnyTensor>:$dh_last,
     Optional<AnyTensor>:$dc_last, AnyTensor:$cont, AnyTensor:$wh, AnyTensor:$c_before,
-    AnyTensor:$i, AnyTensor:$f, AnyTensor:$o, AnyTensor:$g, AnyTensor:$tanh_c, StrAttr:$layer);
+    AnyTensor:$i, AnyTensor:$f, AnyTensor:$o, AnyTensor:$g, AnyTensor:$tanh_c, StrAttr:$layer),
+    LSTMAttributes);
   let results = (outs AnyTensor:$dgates, AnyTensor:$dh0, AnyTensor:$dc0);
   let assemblyFormat = [{
     $layer (`dy` $dy^)? (`dh_last` $dh_last^)? (`dc_last` $dc_last^)? `(` $cont `,` $wh `,`

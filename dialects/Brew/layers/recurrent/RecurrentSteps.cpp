@@ -322,7 +322,7 @@ LSTMStepsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       b, getLoc(), getGates().getType(), getH0().getType(), getC0().getType(),
       resultGradients[0], resultGradients[1], resultGradients[2], getCont(),
       getWh(), getCBefore(), getI(), getF(), getO(), getG(), getTanhC(),
-      getLayerAttr());
+      getLayerAttr(), getGradientLimitAttr());
   operandGradients[0] = backward.getDgates();
   operandGradients[2] = backward.getDh0();
   operandGradients[3] = backward.getDc0();
@@ -384,6 +384,13 @@ SmallVector<Value> LSTMStepsBackwardOp::buildLoop(OpBuilder &b) {
                                 s.mul(s.mul(dcHere, before), slopeOfSigmoid(f)),
                                 s.mul(s.mul(dh, tanhC), slopeOfSigmoid(o)),
                                 s.mul(s.mul(dcHere, i), slopeOfTanh(g))};
+    if (getGradientLimit()) {
+      const double limit = getGradientLimit()->convertToFloat();
+      Value high = s.constant(wide, limit), low = s.constant(wide, -limit);
+      for (Value &gate : gates)
+        gate = s.select(s.greater(gate, high), high,
+                        s.select(s.greater(low, gate), low, gate));
+    }
     SmallVector<Value> results;
     for (int copy = 0; copy < 2; ++copy)
       for (Value gate : gates)

@@ -28,17 +28,18 @@ RankedTensorType brew::dialects::subviewOf(RankedTensorType full,
                                b.getDictionaryAttr(strides));
 }
 
-SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
-  auto type = tensorTypeOf(getY());
-  ArrayRef<int64_t> sliceShape = shapeOf(getX());
-  NestBuilder nest(b, getLoc(), type.getShape());
+/// Builds x at `offsets` of a tensor whose other elements are `value`.
+static Value buildPadded(OpBuilder &b, Location loc, Value x,
+                         ArrayRef<int64_t> offsets, double value,
+                         RankedTensorType type) {
+  ArrayRef<int64_t> sliceShape = shapeOf(x);
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
-  Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     SmallVector<Value> indices;
     Value inside;
-    for (auto [dim, offset] : llvm::enumerate(getOffsets())) {
+    for (auto [dim, offset] : llvm::enumerate(offsets)) {
       Value position = body.loop(dim);
       if (sliceShape[dim] != type.getDimSize(dim)) {
         if (offset)
@@ -53,8 +54,14 @@ SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
     Value element = body.read(x, indices);
     if (!inside)
       return {element};
-    return {s.select(inside, element, s.constant(type.getElementType(), 0))};
-  });
+    return {
+        s.select(inside, element, s.constant(type.getElementType(), value))};
+  })[0];
+}
+
+SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
+  return {
+      buildPadded(b, getLoc(), getX(), getOffsets(), 0, tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,6 +279,46 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
 SmallVector<Value> CropOp::buildNests(OpBuilder &b) {
   return {SubviewOp::create(b, getLoc(), getY().getType(), getX(),
                             getLayerAttr(), startOf(*this, b))};
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+/// Returns the number of elements before each dimension.
+static SmallVector<int64_t> paddingsBefore(PadOp op) {
+  SmallVector<int64_t> before;
+  for (size_t i = 0; i < op.getPaddings().size(); i += 2)
+    before.push_back(op.getPaddings()[i]);
+  return before;
+}
+
+LogicalResult PadOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y(shapeOf(getX()));
+  if (getPaddings().size() != 2 * y.size())
+    return layerError(*this)
+           << "paddings has " << getPaddings().size() << " values; a bottom of "
+           << y.size() << " dimensions needs " << 2 * y.size()
+           << ", two for each";
+  for (auto [dim, extent] : llvm::enumerate(y))
+    extent += getPaddings()[2 * dim] + getPaddings()[2 * dim + 1];
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult PadOp::buildGradients(OpBuilder &b,
+                                    ArrayRef<Value> resultGradients,
+                                    ArrayRef<bool>,
+                                    MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = SubviewOp::create(
+      b, getLoc(), getX().getType(), resultGradients[0], getLayerAttr(),
+      b.getDenseI64ArrayAttr(paddingsBefore(*this)));
+  return success();
+}
+
+SmallVector<Value> PadOp::buildNests(OpBuilder &b) {
+  return {buildPadded(b, getLoc(), getX(), paddingsBefore(*this),
+                      getValue().convertToFloat(), tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//

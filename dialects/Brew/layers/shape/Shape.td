@@ -41,6 +41,16 @@ def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, ItemCounts]> 
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_PadOp : Brew_LayerOp<"pad", [Pure, Gradient, LoopNests, Roundable]> {
+  let summary = "x surrounded by elements of one value";
+  let description = [{
+    `paddings` are the numbers of elements before and after each dimension, in pairs.
+  }];
+  let arguments = !con((ins AnyTensor:$x), layerAttributes,
+    (ins DenseI64ArrayAttr:$paddings, F32Attr:$value));
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, ItemCounts]> {
   let summary = "The same elements under another shape";
   let description = [{

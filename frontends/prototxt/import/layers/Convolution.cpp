@@ -23,6 +23,24 @@ void setConvolutionWindow(Op op, const caffe::ConvolutionParameter &settings) {
     op.setPadEnd(window.padEnd);
 }
 
+/// Sets the window of C3D's layers: depth, height, width.
+template <typename Op>
+void set3dWindow(Op op, const caffe::ConvolutionParameter &settings) {
+  const int64_t size = settings.kernel_size(0);
+  const int64_t stride = settings.stride_size() ? settings.stride(0) : 1;
+  const int64_t pad = settings.pad_size() ? settings.pad(0) : 0;
+  op.setKernel({settings.kernel_depth(), size, size});
+  op.setStride({settings.temporal_stride(), stride, stride});
+  op.setPad({settings.temporal_pad(), pad, pad});
+  op.setDilation({1, 1, 1});
+  op.setGroup(1);
+  op.setNumOutput(settings.num_output());
+}
+
+void buildConvolution3D(LayerBuilder &l) {
+  set3dWindow(l.layerOp<ConvolutionOp>(), l.layer.convolution3d_param());
+}
+
 void buildConvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (size_t i = 0; i < l.bottoms.size(); ++i) {
@@ -42,22 +60,39 @@ void buildConvolutionDepthwise(LayerBuilder &l) {
   setConvolutionWindow(op, settings);
 }
 
-void buildDeconvolution(LayerBuilder &l) {
-  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
+/// Builds the deconvolution of each bottom; `setWindow` sets the attributes of
+/// the operation.
+template <typename SetWindow>
+void addDeconvolutions(LayerBuilder &l, bool hasBias, int axis,
+                       const SetWindow &setWindow) {
   for (size_t i = 0; i < l.bottoms.size(); ++i) {
     // The bias is a separate operation, whose result is the top.
-    auto op = settings.bias_term()
+    auto op = hasBias
                   ? l.firstOp<DeconvolutionOp>(i, {l.bottoms[i], l.params[0]})
                   : l.perBottomOp<DeconvolutionOp>(i);
-    op.setNumOutput(settings.num_output());
-    op.setGroup(settings.group());
-    setConvolutionWindow(op, settings);
-    if (!settings.bias_term())
+    setWindow(op);
+    if (!hasBias)
       continue;
     auto bias = l.lastOp<BiasOp>(i, {op.getY(), l.params[1]});
-    bias.setAxis(settings.axis());
+    bias.setAxis(axis);
     bias.setNumAxes(1);
   }
+}
+
+void buildDeconvolution(LayerBuilder &l) {
+  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
+  addDeconvolutions(l, settings.bias_term(), settings.axis(),
+                    [&](DeconvolutionOp op) {
+                      op.setNumOutput(settings.num_output());
+                      op.setGroup(settings.group());
+                      setConvolutionWindow(op, settings);
+                    });
+}
+
+void buildDeconvolution3D(LayerBuilder &l) {
+  const caffe::ConvolutionParameter &settings = l.layer.convolution3d_param();
+  addDeconvolutions(l, settings.bias_term(), 1,
+                    [&](DeconvolutionOp op) { set3dWindow(op, settings); });
 }
 
 void buildIm2col(LayerBuilder &l) {
@@ -76,9 +111,11 @@ void buildInnerProduct(LayerBuilder &l) {
 
 BuildFunctions convolutionFunctions() {
   return {{"Convolution", buildConvolution},
+          {"Convolution3D", buildConvolution3D},
           {"ConvolutionDepthwise", buildConvolutionDepthwise},
           {"DepthwiseConvolution", buildConvolution},
           {"Deconvolution", buildDeconvolution},
+          {"Deconvolution3D", buildDeconvolution3D},
           {"Im2col", buildIm2col},
           {"InnerProduct", buildInnerProduct}};
 }

@@ -1,8 +1,8 @@
 //===- Elementwise.cpp - Elementwise layers -------------------------------===//
 
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
-#include "dialects/Brew/layers/elementwise/Expression.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/import/layers/Formula.h"
+#include "support/NumberText.h"
 
 using namespace brew::dialects;
 using llvm::APFloat;
@@ -45,14 +45,6 @@ void buildEltwise(LayerBuilder &l) {
       {settings.coeff().data(), isSum ? size_t(settings.coeff_size()) : 0});
 }
 
-void setFormula(LayerBuilder &l, ExpressionOp op, llvm::StringRef formula,
-                llvm::ArrayRef<llvm::StringRef> names,
-                llvm::ArrayRef<int64_t> axes) {
-  op.setExpr(formula);
-  op.setNamesAttr(l.b.getStrArrayAttr(names));
-  op.setAxes(axes);
-}
-
 void buildExpression(LayerBuilder &l) {
   const caffe::ExpressionParameter &settings = l.layer.expression_param();
   const llvm::SmallVector<llvm::StringRef> names(l.layer.bottom().begin(),
@@ -66,13 +58,6 @@ void buildExpression(LayerBuilder &l) {
 //===----------------------------------------------------------------------===//
 // DeepSkeleton
 //===----------------------------------------------------------------------===//
-
-/// Creates an operation that computes top `number` from the first bottom by a
-/// formula (docs/expressions.md).
-void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
-  setFormula(l, l.lastOp<ExpressionOp>(number, l.bottoms[0]), formula,
-             {l.layer.bottom(0)}, {});
-}
 
 /// Maps pixels without a skeleton to 0 and other pixels to one of four classes
 /// of scales.
@@ -97,6 +82,24 @@ void buildRescale(LayerBuilder &l) {
 }
 
 } // namespace
+
+void setFormula(LayerBuilder &l, ExpressionOp op, llvm::StringRef formula,
+                llvm::ArrayRef<llvm::StringRef> names,
+                llvm::ArrayRef<int64_t> axes) {
+  op.setExpr(formula);
+  op.setNamesAttr(l.b.getStrArrayAttr(names));
+  op.setAxes(axes);
+}
+
+void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
+  setFormula(l, l.lastOp<ExpressionOp>(number, l.bottoms[0]), formula,
+             {l.layer.bottom(0)});
+}
+
+std::string formulaText(float value) {
+  const std::string text = shortestText(value);
+  return value < 0 ? "(" + text + ")" : text;
+}
 
 BuildFunctions elementwiseFunctions() {
   return {{"Bias", buildBias},

@@ -69,16 +69,24 @@ void buildRuntimeLayer(LayerBuilder &l) {
   setHostSettings(l.layerOp<HostLayerOp>(), l, l.layer.type(), l.folder);
 }
 
-/// By default the first two bottoms get a gradient; the priors and the true
-/// boxes never do.
-void buildMultiBoxLoss(LayerBuilder &l) {
+/// Builds a loss that the runtime computes. By default its first
+/// `differentiated` bottoms get a gradient; the others never do.
+template <int differentiated>
+void addRuntimeLoss(LayerBuilder &l, const std::string &type) {
   auto op = l.layerOp<HostLayerOp>();
-  setHostSettings(op, l, "MultiBoxLoss", l.folder);
-  bool propagateDown[] = {true, true, false, false};
-  for (int i = 0; !l.graph.forceBackward && i < 2; ++i)
-    if (i < l.layer.propagate_down_size())
-      propagateDown[i] = l.layer.propagate_down(i);
+  setHostSettings(op, l, type, l.folder);
+  llvm::SmallVector<bool> propagateDown(l.bottoms.size(), false);
+  for (int i = 0; i < differentiated; ++i)
+    propagateDown[i] = l.graph.forceBackward ||
+                       i >= l.layer.propagate_down_size() ||
+                       l.layer.propagate_down(i);
   op.setPropagateDown(propagateDown);
+}
+
+void buildCtcLoss(LayerBuilder &l) { addRuntimeLoss<1>(l, "CtcLoss"); }
+
+void buildMultiBoxLoss(LayerBuilder &l) {
+  addRuntimeLoss<2>(l, "MultiBoxLoss");
 }
 
 /// Ignores the optional fourth bottom, the images, which SSD reads for drawing
@@ -138,14 +146,17 @@ void buildYoloDetections(LayerBuilder &l) { buildCountedTops(l, 2); }
 
 BuildFunctions hostFunctions() {
   return {{"", buildHost}, // declaredHostKind()
+          {"CtcLoss", buildCtcLoss},
           {"DetectionEvaluate", buildRuntimeLayer},
           {"DetectionOutput", buildDetectionOutput},
           {"EvalDetection", buildRuntimeLayer},
           {"HDF5Output", buildHost},
+          {"LabelsequenceAccuracy", buildRuntimeLayer},
           {"MultiBoxLoss", buildMultiBoxLoss},
           {"Proposal", buildProposal},
           {"Python", buildHost},
           {"RegionLoss", buildRuntimeLayer},
+          {"WarpCTCLoss", buildCtcLoss},
           {"YoloDetectionOutput", buildYoloDetections},
           {"Yolov3", buildRuntimeLayer},
           {"Yolov3DetectionOutput", buildYoloDetections}};

@@ -5,9 +5,11 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "dialects/Brew/layers/loss/LabelLoss.h"
+#include "dialects/Brew/layers/loss/MetricLearning.h"
+#include "dialects/Brew/layers/reduction/Reduction.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/import/layers/Formula.h"
 
 #include <algorithm>
 
@@ -198,21 +200,89 @@ void buildMemoryLoss(LayerBuilder &l) {
   divideByFixed(l, op);
 }
 
+void setReduction(ReductionOp op, ReductionKind kind, int64_t axis,
+                  float coeff) {
+  op.setKind(kind);
+  op.setAxis(axis);
+  op.setCoeff(APFloat(coeff));
+}
+
+/// Creates the formula that all bottoms are operands of.
+Value formulaOfBottoms(LayerBuilder &l, llvm::StringRef formula,
+                       llvm::ArrayRef<llvm::StringRef> names) {
+  auto op = l.middleOp<ExpressionOp>(l.bottoms);
+  op.setPropagateDownAttr(l.propagateDown());
+  setFormula(l, op, formula, names);
+  return op.getY();
+}
+
+/// Creates the sums of the elements of each item.
+Value sumOfItems(LayerBuilder &l, Value x) {
+  auto op = l.middleOp<ReductionOp>(x);
+  setReduction(op, ReductionKind::Sum, 1, 1);
+  return op.getY();
+}
+
+/// Makes the mean of the items' losses, times `coeff`, the layer's top.
+void buildMeanOfItems(LayerBuilder &l, Value losses, float coeff) {
+  setReduction(l.lastOp<ReductionOp>(0, losses), ReductionKind::Mean, 0, coeff);
+}
+
+/// Builds NVIDIA Caffe's layer: the sum of the absolute differences, divided by
+/// the number of items.
+void buildL1Loss(LayerBuilder &l) {
+  buildMeanOfItems(
+      l, sumOfItems(l, formulaOfBottoms(l, "abs(x - t)", {"x", "t"})), 1);
+}
+
+/// Builds the mean over the items of half of
+/// max(margin + |anchor - positive|^2 - |anchor - negative|^2, 0).
+void buildTripletLoss(LayerBuilder &l) {
+  const Value difference = sumOfItems(
+      l, formulaOfBottoms(l, "(a - p) ^ 2 - (a - n) ^ 2", {"a", "p", "n"}));
+  const std::string margin = formulaText(l.layer.triplet_loss_param().margin());
+  auto hinge = l.middleOp<ExpressionOp>(difference);
+  setFormula(l, hinge, "relu(d + " + margin + ")", {"d"});
+  buildMeanOfItems(l, hinge.getY(), 0.5F);
+}
+
+void buildCenterLoss(LayerBuilder &l) {
+  auto op = l.layerOp<CenterLossOp>(l.integerType);
+  op.setClasses(l.layer.center_loss_param().num_output());
+  l.checkLabels(op.getStatus());
+}
+
+/// The bias is added in training only.
+void buildLabelSpecificAdd(LayerBuilder &l) {
+  if (l.phase != caffe::TRAIN) {
+    l.lastOp<SplitOp>(0, l.bottoms[0]).setPropagateDownAttr(l.propagateDown(0));
+    return;
+  }
+  auto op = l.layerOp<LabelSpecificAddOp>(l.integerType);
+  op.setBias(APFloat(l.layer.label_specific_add_param().bias()));
+  l.checkLabels(op.getStatus());
+}
+
 } // namespace
 
 BuildFunctions lossFunctions() {
   return {{"Accuracy", buildAccuracy},
+          {"CenterLoss", buildCenterLoss},
           {"ContrastiveLoss", buildContrastiveLoss},
           {"EuclideanLoss", buildPlain<EuclideanLossOp>},
           {"HingeLoss", buildHingeLoss},
           {"InfogainLoss", buildInfogainLoss},
+          {"L1Loss", buildL1Loss},
+          {"LabelSpecificAdd", buildLabelSpecificAdd},
           {"MemoryLoss", buildMemoryLoss},
           {"MultinomialLogisticLoss", buildMultinomialLogisticLoss},
           {"SigmoidCrossEntropyLoss", buildSigmoidCrossEntropyLoss},
           {"SmoothL1Loss", buildSmoothL1Loss},
           {"SmoothL1LossOHEM", buildSmoothL1LossOHEM},
+          {"SoftmaxCrossEntropy2Loss", buildSoftmaxLoss},
           {"SoftmaxWithLoss", buildSoftmaxLoss},
-          {"SoftmaxWithLossOHEM", buildSoftmaxLossOHEM}};
+          {"SoftmaxWithLossOHEM", buildSoftmaxLossOHEM},
+          {"TripletLoss", buildTripletLoss}};
 }
 
 } // namespace brew::prototxt

@@ -141,12 +141,47 @@ void buildMVN(LayerBuilder &l) {
   op.setEps(APFloat(settings.eps()));
 }
 
-void buildNormalize(LayerBuilder &l) {
-  const caffe::NormalizeParameter &settings = l.layer.norm_param();
-  auto op = l.layerOp<NormalizeOp>(l.blobType);
+/// Synopsys Caffe's layer normalizes complete items, and has a scale and a bias
+/// unless elementwise_affine is false. MyCaffe's normalizes each channel, or a
+/// vector.
+void buildLayerNorm(LayerBuilder &l) {
+  const caffe::LayerNormParameter &settings = l.layer.layer_norm_param();
+  const bool isSynopsys = isSynopsysLayerNorm(settings);
+  auto op = l.params.empty() ? l.layerOp<MVNOp>(l.blobType)
+                             : l.firstOp<MVNOp>(0, l.bottoms[0], l.blobType);
+  op.setNormalizeVariance(true);
+  op.setAcrossChannels(isSynopsys);
+  op.setAcrossVectors(!isSynopsys);
+  op.setEps(APFloat(isSynopsys ? settings.eps()
+                               : static_cast<float>(settings.epsilon())));
+  op.setEpsInRoot(true);
+  if (l.params.empty())
+    return;
+  auto scale = l.lastOp<ScaleOp>(0, {op.getY(), l.params[0], l.params[1]});
+  scale.setAxis(1);
+  scale.setNumAxes(-1);
+}
+
+template <typename Settings>
+void setNormalize(NormalizeOp op, const Settings &settings) {
   op.setAcrossSpatial(settings.across_spatial());
   op.setChannelShared(settings.channel_shared());
   op.setEps(APFloat(settings.eps()));
+}
+
+void buildNormalize(LayerBuilder &l) {
+  if (isSsdNormalize(l.layer))
+    return setNormalize(l.layerOp<NormalizeOp>(l.blobType),
+                        l.layer.norm_param());
+  // caffe-windows' layer has no scale.
+  auto op = l.layerOp<NormalizeOp>(l.blobType, l.constant("scale", {}, {1.0}));
+  op.setChannelShared(true);
+  op.setEps(APFloat(1e-6F));
+}
+
+void buildNormalization2(LayerBuilder &l) {
+  setNormalize(l.layerOp<NormalizeOp>(l.blobType),
+               l.layer.normalization2_param());
 }
 
 } // namespace
@@ -155,7 +190,9 @@ BuildFunctions normalizationFunctions() {
   return {{"BN", buildBN},
           {"BatchNorm", buildBatchNorm},
           {"LRN", buildLRN},
+          {"LayerNorm", buildLayerNorm},
           {"MVN", buildMVN},
+          {"Normalization2", buildNormalization2},
           {"Normalize", buildNormalize}};
 }
 

@@ -46,6 +46,20 @@ void buildPooling(LayerBuilder &l) {
              });
 }
 
+/// Builds C3D's pooling, whose windows have a depth.
+void buildPooling3D(LayerBuilder &l) {
+  const caffe::PoolingParameter &settings = l.layer.pooling3d_param();
+  const int64_t size = settings.kernel_size(), stride = settings.stride();
+  addPooling(l, settings.pool(),
+             [&](auto op, mlir::TypeRange saved, mlir::ValueRange others) {
+               op = l.layerOp<decltype(op)>(saved, others);
+               op.setKernel({settings.kernel_depth(), size, size});
+               op.setStride({settings.temporal_stride(), stride, stride});
+               op.setPad({0, 0, 0});
+               return op.getY();
+             });
+}
+
 /// Concatenates poolings with 1, 2, 4 ... bins in both dimensions.
 void buildSpp(LayerBuilder &l) {
   const caffe::SPPParameter &settings = l.layer.spp_param();
@@ -80,7 +94,9 @@ void buildSpp(LayerBuilder &l) {
 } // namespace
 
 BuildFunctions poolingFunctions() {
-  return {{"Pooling", buildPooling}, {"SPP", buildSpp}};
+  return {{"Pooling", buildPooling},
+          {"Pooling3D", buildPooling3D},
+          {"SPP", buildSpp}};
 }
 
 } // namespace brew::prototxt

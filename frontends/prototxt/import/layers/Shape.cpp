@@ -72,6 +72,27 @@ void buildReverse(LayerBuilder &l) {
   l.layerOp<ReverseOp>().setAxes(axes);
 }
 
+/// Reverses the rows, the columns or both.
+void buildFlip(LayerBuilder &l) {
+  const caffe::FlipParameter &settings = l.layer.flip_param();
+  llvm::SmallVector<int64_t> axes;
+  if (settings.flip_height())
+    axes.push_back(2);
+  if (settings.flip_width())
+    axes.push_back(3);
+  if (axes.empty())
+    l.layerOp<SplitOp>();
+  else
+    l.layerOp<ReverseOp>().setAxes(axes);
+}
+
+void buildPad(LayerBuilder &l) {
+  const caffe::PadParameter &settings = l.layer.pad_param();
+  auto op = l.layerOp<PadOp>();
+  op.setPaddings(integersOf(settings.paddings()));
+  op.setValue(llvm::APFloat(settings.constant_values()));
+}
+
 void buildTile(LayerBuilder &l) {
   const caffe::TileParameter &settings = l.layer.tile_param();
   auto op = l.layerOp<TileOp>();
@@ -119,6 +140,11 @@ void buildUpsample(LayerBuilder &l) {
        settings.has_scale_w() ? int64_t{settings.scale_w()} : sharedScale});
 }
 
+void buildUpsampleDarknet(LayerBuilder &l) {
+  const int64_t stride = l.layer.upsample_darknet_param().stride();
+  l.layerOp<UpsampleOp>().setScale({stride, stride});
+}
+
 void buildInterp(LayerBuilder &l) {
   const caffe::InterpParameter &settings = l.layer.interp_param();
   auto op = l.layerOp<InterpOp>();
@@ -139,7 +165,9 @@ BuildFunctions shapeFunctions() {
           {"Concat", buildConcat},
           {"Crop", buildCrop},
           {"Flatten", buildFlatten},
+          {"Flip", buildFlip},
           {"Interp", buildInterp},
+          {"Pad", buildPad},
           {"Parameter", buildParameter},
           {"Permute", buildPermute},
           {"Reorg", buildReorg},
@@ -152,7 +180,8 @@ BuildFunctions shapeFunctions() {
           {"Squeeze", buildSqueeze},
           {"Tile", buildTile},
           {"Transpose", buildTranspose},
-          {"Upsample", buildUpsample}};
+          {"Upsample", buildUpsample},
+          {"UpsampleDarknet", buildUpsampleDarknet}};
 }
 
 } // namespace brew::prototxt

@@ -32,6 +32,8 @@ brew.program @main test {
   %dl = brew.lrn_backward "n"(%x, %x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 2.0 : f32} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> tensor<*xf32>
   // CHECK: %[[V:.*]], %[[I:.*]] = brew.mvn "n"(%{{.*}}) {across_channels, eps = 1.000000e-01 : f32, normalize_variance, tops = ["v"]}
   %mv, %inverse = brew.mvn "n"(%x) {normalize_variance, across_channels, eps = 0.1 : f32, tops = ["v"]} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  // CHECK: brew.mvn "r"(%{{.*}}) {across_vectors, eps = 1.000000e-01 : f32, eps_in_root, normalize_variance, tops = []}
+  %mr, %ir = brew.mvn "r"(%x) {normalize_variance, across_vectors, eps_in_root, eps = 0.1 : f32, tops = []} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.mvn_backward "n"(%[[V]], %{{.*}}, %[[I]]) {across_channels}
   %dv = brew.mvn_backward "n"(%mv, %x, %inverse) {across_channels} : (tensor<*xf32>, tensor<2x3x4x5xf32>, tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.mvn_backward "n"(%[[V]], %{{[^,]*}}) :

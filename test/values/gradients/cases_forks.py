@@ -1,0 +1,195 @@
+"""Gradients of layers of Caffe's forks; see cases.py and cases_random.py."""
+from cases import Layer, add, add_layer
+from cases_random import elementwise, random_cases
+
+FILL = 'weight_filler { type: "uniform" min: -0.5 max: 0.5 } bias_filler { type: "uniform" }'
+DOWN = 'propagate_down: true propagate_down: false '
+
+# --- Functions ------------------------------------------------------------------
+# Ten times wider than the inputs, to cross bounds, or narrower, to stay in a domain.
+for name, kind, scale, settings in (
+        ('arccos', 'Arccos', 0.3, ''), ('atan', 'Atan', 10, ''), ('cosine', 'Cosine', 3, ''), ('sin', 'Sin', 3, ''),
+        ('ceil', 'Ceil', 3.3, ''), ('floor', 'Floor', 3.3, ''), ('round', 'Round', 3.3, ''),
+        ('hard_tanh', 'HardTanH', 3, ''), ('softplus', 'Softplus', 10, ''), ('softsign', 'Softsign', 10, ''),
+        ('hard_sigmoid', 'HardSigmoid', 10, ''),
+        ('hard_sigmoid_steep', 'HardSigmoid', 1, 'hard_sigmoid_param { alpha: 1.7 beta: -0.2 }'),
+        ('scaled_tanh', 'ScaledTanH', 1, 'scaled_tanh_param { alpha: 1.7159 beta: 0.6667 }'),
+        ('selu', 'SeLU', 3, ''), ('selu_settings', 'SeLU', 3, 'selu_param { alpha: 0.7 lambda: 2 }'),
+        ('thresholded_relu', 'ThresholdedReLU', 3, 'thresholded_relu_param { alpha: 0.6 }'),
+        ('truncation', 'Truncation', 3, 'truncation_param { lower_bound: -0.7 upper_bound: 1.9 }')):
+    add('function_' + name, (2, 3, 4), [
+        Layer('scale', 'Power', ['x'], ['w'], 'power_param { scale: %g }' % scale),
+        Layer('layer', kind, ['w'], ['w' if 'steep' in name else 'y'], settings)],
+        outputs=['w' if 'steep' in name else 'y'])
+for kind in ('Atan', 'Ceil', 'Cosine', 'Floor', 'HardTanH', 'SeLU', 'Sin', 'Softplus', 'Softsign',
+             'ThresholdedReLU'):
+    elementwise(kind)
+elementwise('HardSigmoid', lambda d: 'hard_sigmoid_param { alpha: %g beta: %g }' % (d.real(0.1, 2), d.real(0, 1)))
+elementwise('ScaledTanH', lambda d: 'scaled_tanh_param { alpha: %g beta: %g }' % (d.real(0.1, 2), d.real(-2, 2)))
+elementwise('Truncation', lambda d: 'truncation_param { lower_bound: %g upper_bound: %g }' % (
+    d.real(-0.8, -0.1), d.real(0.1, 0.8)))
+
+
+for kind in ('Arccos', 'Round'):  # within the domain, and not at a jump
+    @random_cases(kind, 1)
+    def _(name, d, kind=kind):
+        add(name, d.shape(), [Layer('scale', 'Power', ['x'], ['w'], 'power_param { scale: 0.3 }'),
+                              Layer('layer', kind, ['w'], ['y'])])
+
+
+# --- Shapes ---------------------------------------------------------------------
+add_layer('flip_columns', (2, 3, 4, 5), 'Flip')
+add_layer('flip_rows', (2, 3, 4, 5), 'Flip', 'flip_param { flip_width: false flip_height: true }')
+add_layer('flip_nothing', (2, 3), 'Flip', 'flip_param { flip_width: false }')
+add_layer('pad', (2, 3, 4), 'Pad', 'pad_param { paddings: 0 paddings: 0 paddings: 2 paddings: 1 paddings: 0 '
+          'paddings: 3 constant_values: -1.5 }')
+add_layer('pad_nothing', (2, 3), 'Pad', 'pad_param { paddings: [0, 0, 0, 0] }')
+add_layer('upsample_darknet', (1, 2, 3, 2), 'UpsampleDarknet', 'upsample_darknet_param { stride: 3 }')
+
+
+@random_cases('Flip')
+def _(name, d):
+    add_layer(name, d.shape(4), 'Flip', 'flip_param { flip_width: %s flip_height: %s }' % (d.flag(), d.flag()))
+
+
+@random_cases('Pad')
+def _(name, d):
+    shape = d.shape()
+    add_layer(name, shape, 'Pad', 'pad_param { %s constant_values: %g }' % (
+        ' '.join('paddings: %d' % d.size(0, 2) for _ in 2 * shape), d.real(-1, 1)))
+
+
+@random_cases('UpsampleDarknet', 1)
+def _(name, d):
+    add_layer(name, d.shape(4), 'UpsampleDarknet', 'upsample_darknet_param { stride: %d }' % d.size(1, 3))
+
+
+# --- Normalization ----------------------------------------------------------------
+add_layer('layer_norm_items', (3, 2, 3, 2), 'LayerNorm', 'layer_norm_param { eps: 0.3 }')
+add_layer('layer_norm_plain_items', (3, 4), 'LayerNorm', 'layer_norm_param { elementwise_affine: false }')
+add_layer('layer_norm_channels', (2, 3, 5), 'LayerNorm')
+add_layer('layer_norm_vectors', (3, 5), 'LayerNorm', 'layer_norm_param { epsilon: 0.2 }')
+add_layer('normalize_unit', (2, 4, 2, 3), 'Normalize')
+add_layer('normalize_unit_vectors', (3, 5), 'Normalize',
+          'normalize_param { normalize_type: "L2" bp_norm: false fix_gradient: false }')
+add_layer('normalization2', (2, 3, 2, 2), 'Normalization2',
+          'normalization2_param { across_spatial: false channel_shared: false eps: 0.1 }')
+
+
+@random_cases('LayerNorm')
+def _(name, d):
+    add_layer(name, d.shape(2, 4), 'LayerNorm', d.choose('layer_norm_param { eps: %g }', 'layer_norm_param { epsilon: %g }')
+              % d.real(0.01, 1))
+
+
+@random_cases('Normalization2', 1)
+def _(name, d):
+    add_layer(name, d.shape(2, 4), 'Normalization2', 'normalization2_param { across_spatial: %s }' % d.flag())
+
+
+# --- Losses -----------------------------------------------------------------------
+add('l1_loss', {'x': (3, 2, 4), 'z': (3, 2, 4)},
+    [Layer('layer', 'L1Loss', ['x', 'z'], ['l'], 'loss_weight: 0.7')], outputs=[])
+add('triplet_loss', {'x': (5, 3), 'z': (5, 3), 'u': (5, 3)}, [
+    Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'triplet_loss_param { margin: 0.3 }')], outputs=[])
+add('triplet_loss_one_gradient', {'x': (4, 2), 'z': (4, 2), 'u': (4, 2)}, [
+    Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'loss_weight: 2 propagate_down: false '
+          'propagate_down: true propagate_down: false')], outputs=[], bare=['x', 'u'])
+# The gradient of the centers is not that of the loss; test_fork_layers.py checks it.
+add('center_loss', {'x': (6, 2, 2)}, [
+    Layer('layer', 'CenterLoss', ['x', 'label'], ['l'], DOWN + 'loss_weight: 0.3 param { lr_mult: 0 } '
+          'center_loss_param { num_output: 4 axis: 1 distance_type: "L2" }')], outputs=[],
+    labels={'label': ((6,), [0, 1, 3])}, frozen=[('layer', 0)])
+add('label_specific_add', {'x': (4, 5)}, [
+    Layer('layer', 'LabelSpecificAdd', ['x', 'label'], ['y'], DOWN + 'label_specific_add_param { bias: -0.35 '
+          'transform_test: false }')], labels={'label': ((4,), list(range(5)))})
+add('softmax_cross_entropy2', {'x': (3, 4, 2)}, [
+    Layer('layer', 'SoftmaxCrossEntropy2Loss', ['x', 'label'], ['l'], DOWN)], outputs=[],
+    labels={'label': ((3, 2), list(range(4)))})
+
+
+@random_cases('L1Loss', 1)
+def _(name, d):
+    shape = d.shape(2)
+    add(name, {'x': shape, 'z': shape}, [Layer('layer', 'L1Loss', ['x', 'z'], ['l'])], outputs=[])
+
+
+@random_cases('TripletLoss', 1)
+def _(name, d):
+    shape = d.shape(2, 2)
+    add(name, {'x': shape, 'z': shape, 'u': shape}, [
+        Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'triplet_loss_param { margin: %g }' % d.real(0.1, 1))],
+        outputs=[])
+
+
+@random_cases('CenterLoss', 1)
+def _(name, d):
+    shape, classes = d.shape(2, 4), d.size(1, 5)
+    add(name, {'x': shape}, [Layer('layer', 'CenterLoss', ['x', 'label'], ['l'], DOWN + 'param { lr_mult: 0 } '
+                                   'center_loss_param { num_output: %d }' % classes)], outputs=[],
+        labels={'label': (shape[:1], list(range(classes)))}, frozen=[('layer', 0)])
+
+
+@random_cases('LabelSpecificAdd', 1)
+def _(name, d):
+    shape = d.shape(2, 2)
+    add(name, {'x': shape}, [Layer('layer', 'LabelSpecificAdd', ['x', 'label'], ['y'], DOWN +
+                                   'label_specific_add_param { bias: %g }' % d.real(-1, 1))],
+        labels={'label': (shape[:1], list(range(shape[1])))})
+
+
+@random_cases('SoftmaxCrossEntropy2Loss', 1)
+def _(name, d):
+    shape = d.shape(2, 2)
+    add(name, {'x': shape}, [Layer('layer', 'SoftmaxCrossEntropy2Loss', ['x', 'label'], ['l'], DOWN)], outputs=[],
+        labels={'label': (shape[:1], list(range(shape[1])))})
+
+
+# --- Text recognition -------------------------------------------------------------
+# The gradient is that of the sum of the items' losses, so the cases have one item.
+def add_ctc(name, steps, alphabet, labels, text=''):
+    add(name, {'x': (steps, 1, alphabet)}, [
+        Layer('layer', 'CtcLoss', ['x', 'label'], ['l'], DOWN + 'ctc_loss_param { time_step: %d alphabet_size: %d %s }'
+              % (steps, alphabet, text))], outputs=[], labels={'label': ((1, labels), list(range(alphabet)))})
+
+
+add_ctc('ctc_loss', 6, 4, 3)
+add_ctc('ctc_loss_last_is_blank', 5, 3, 4, 'blank_label: 2')
+
+
+@random_cases('CtcLoss')
+def _(name, d):
+    labels = d.size(1, 3)
+    add_ctc(name, 2 * labels + d.size(0, 3), d.size(2, 5), labels)
+
+
+def add_warp_ctc(name, steps, alphabet, labels):
+    add(name, {'x': (steps, 1, alphabet)}, [
+        Layer('layer', 'WarpCTCLoss', ['x', 'label'], ['l'], DOWN + 'ctc_loss_param { blank_index: 1 }')],
+        outputs=[], labels={'label': ((1, labels), list(range(alphabet)))})
+
+
+add_warp_ctc('ctc_loss_of_caffe_ocr', 5, 4, 3)
+
+
+@random_cases('WarpCTCLoss', 1)
+def _(name, d):
+    add_warp_ctc(name, 5, d.size(2, 4), d.size(1, 2))
+
+
+# --- Recurrent layers -------------------------------------------------------------
+for name, kind, block in (('lstm_of_fork', 'Lstm', 'lstm_param'), ('lstm_simple', 'LstmSimple', 'lstm_simple_param')):
+    add_layer(name, (8, 3), kind, '%s { num_output: 2 batch_size: 2 %s }' % (block, FILL))
+    add(name + '_starts', {'x': (6, 2, 2)}, [
+        Layer('layer', kind, ['x', 'cont'], ['y'], DOWN + '%s { num_output: 3 batch_size: 2 %s }' % (block, FILL))],
+        labels={'cont': ((6, 1), [0, 1])})
+    # A limit that no gradient reaches.
+    add_layer(name + '_unlimited', (3, 2), kind, '%s { num_output: 2 clipping_threshold: 1000 %s }' % (block, FILL))
+
+
+for kind, block in (('Lstm', 'lstm_param'), ('LstmSimple', 'lstm_simple_param')):
+    @random_cases(block, 1)
+    def _(name, d, kind=kind, block=block):
+        streams = d.size(1, 3)
+        add_layer(name, (streams * d.size(1, 3), d.size(1, 4)), kind,
+                  '%s { num_output: %d batch_size: %d %s }' % (block, d.size(1, 3), streams, FILL))
