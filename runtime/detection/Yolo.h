@@ -38,6 +38,9 @@ template <typename Real> Real sigmoid(Real x) {
 /// The fields of an anchor at a position; the classes follow.
 enum YoloField { kCenterX, kCenterY, kWidth, kHeight, kObject, kYoloFields };
 
+/// Maximum number of anchors and of classes.
+inline constexpr std::int64_t kMaxYoloCount = 1 << 24;
+
 /// The network's outputs for one image: dense maps [anchors, kYoloFields +
 /// classes, height, width].
 struct YoloShape {

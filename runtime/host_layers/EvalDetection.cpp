@@ -21,6 +21,7 @@ public:
     using Dims = std::vector<std::int64_t>;
     const auto &bottoms = setup.bottoms;
     const bool fits =
+        shape.anchors <= kMaxYoloCount && shape.classes <= kMaxYoloCount &&
         bottoms.size() >= 2 && bottoms[0].size() == 4 &&
         bottoms[0] == Dims{bottoms[0][0],
                            shape.anchors * (kYoloFields + shape.classes), side,

@@ -147,7 +147,8 @@ private:
 /// shape of such maps.
 YoloShape mapShape(const std::vector<std::int64_t> &dims, std::int64_t anchors,
                    std::int64_t classes) {
-  if (dims.size() != 4 || dims[1] != anchors * (kYoloFields + classes))
+  if (dims.size() != 4 || anchors > kMaxYoloCount || classes > kMaxYoloCount ||
+      dims[1] != anchors * (kYoloFields + classes))
     return {};
   return {anchors, classes, dims[2], dims[3]};
 }

@@ -111,7 +111,9 @@ protected:
   YoloLoss(const HostLayerSetup &setup, std::int64_t anchors,
            std::int64_t classes) {
     const auto &bottoms = setup.bottoms;
-    if (bottoms.size() != 2 || bottoms[0].size() != 4 || bottoms[1].empty() ||
+    if (bottoms.size() != 2 || bottoms[0].size() != 4 || bottoms[0][0] < 1 ||
+        bottoms[1].empty() || anchors > kMaxYoloCount ||
+        classes > kMaxYoloCount ||
         bottoms[0][1] != anchors * (kYoloFields + classes))
       throw damagedSettings(setup);
     shape = {anchors, classes, bottoms[0][2], bottoms[0][3]};

@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/layers/DataLayers.h"
 
+#include "caffe/YoloData.h"
+
 namespace brew::prototxt {
 
 namespace {
@@ -106,6 +108,25 @@ void checkCrop(LayerChecker &c,
       c.error(transform, "crop_h", "crop_h and crop_w are too large");
 }
 
+/// Checks the fields of MobileNet-YOLO.
+void checkYoloData(LayerChecker &c) {
+  const caffe::AnnotatedDataParameter &settings =
+      c.layer.annotated_data_param();
+  if (settings.yolo_data_type() != 0 && settings.yolo_data_type() != 1)
+    c.error(settings, "yolo_data_type",
+            "yolo_data_type must be 0 (rows of boxes) or 1 (lists of boxes)");
+  if (!(settings.yolo_data_jitter() >= 0 && settings.yolo_data_jitter() < 1))
+    c.error(settings, "yolo_data_jitter",
+            "yolo_data_jitter must be at least 0 and below 1");
+  if (settings.has_yolo_data_jitter() && settings.batch_sampler_size())
+    c.warn(settings, "yolo_data_jitter",
+           "yolo_data_jitter has no effect with batch_sampler, as in "
+           "MobileNet-YOLO");
+  if (settings.has_train_diffcult() && settings.yolo_data_type() == 0)
+    c.warn(settings, "train_diffcult",
+           "train_diffcult has no effect without yolo_data_type: 1");
+}
+
 void checkAnnotatedData(LayerChecker &c) {
   checkDatabase(c);
   const caffe::AnnotatedDataParameter &settings =
@@ -123,15 +144,18 @@ void checkAnnotatedData(LayerChecker &c) {
             "images_per_blob is only for Data and ImageData");
   for (const caffe::BatchSampler &batch : settings.batch_sampler())
     checkSampler(c, batch);
+  checkYoloData(c);
   checkCrop(c, transform);
+  const bool cropsRandomly =
+      settings.batch_sampler_size() || caffe::yoloJitter(settings) > 0;
   if (transform.has_resize_param())
     checkResize(c, transform);
   else if (!hasCrop(transform) &&
-           (settings.batch_sampler_size() || transform.has_expand_param()))
-    c.error(settings.batch_sampler_size()
-                ? static_cast<const Message &>(settings)
-                : transform,
-            settings.batch_sampler_size() ? "batch_sampler" : "expand_param",
+           (cropsRandomly || transform.has_expand_param()))
+    c.error(cropsRandomly ? static_cast<const Message &>(settings) : transform,
+            settings.batch_sampler_size() ? "batch_sampler"
+            : cropsRandomly               ? "yolo_data_jitter"
+                                          : "expand_param",
             "images of random size need a resize_param in transform_param");
   if (transform.has_distort_param())
     checkDistortion(c, transform.distort_param());

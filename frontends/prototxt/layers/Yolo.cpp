@@ -16,12 +16,16 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Reports a field below 1.
+/// Reports a field that is 0 or too large for the shape of a blob.
 void checkPositiveCount(LayerChecker &c, const LayerChecker::Message &settings,
                         const std::string &field) {
   const auto *descriptor = settings.GetDescriptor()->FindFieldByName(field);
-  if (settings.GetReflection()->GetUInt32(settings, descriptor) == 0)
+  const std::uint32_t value =
+      settings.GetReflection()->GetUInt32(settings, descriptor);
+  if (value == 0)
     c.error(settings, field, field + " is 0; it must be at least 1");
+  else if (value > kMaxWindowSetting)
+    c.error(settings, field, field + " is too large");
 }
 
 /// Checks `biases`, pairs of width and height, of `anchors` anchors; of any

@@ -31,7 +31,7 @@ constexpr Members fields[] = {
      "min_is_better"},
     {mobilenetyolo, "AnnotatedDataParameter",
      "difficult_label_warmup seg_resize_height seg_resize_width seg_scales "
-     "single_class train_diffcult yolo_data_jitter yolo_data_type"},
+     "single_class"},
     {synopsys, "ArgMaxParameter",
      "min_first"},
     {synopsys, "BNParameter",

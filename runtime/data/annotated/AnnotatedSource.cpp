@@ -1,5 +1,6 @@
 //===- AnnotatedSource.cpp - Batches of annotated images ------------------===//
 
+#include "caffe/YoloData.h"
 #include "caffe/weights/BufferLayout.h"
 #include "formats/image/ImageResize.h"
 #include "runtime/data/DatabaseRecords.h"
@@ -38,8 +39,8 @@ public:
   explicit AnnotatedSource(const DataLayerInfo &info)
       : ImageBatchSource(infoForImageBatch(info)),
         transform(info.layer.transform_param()),
-        samplers(info.layer.annotated_data_param().batch_sampler()),
-        testPhase(info.testPhase), events(info.events),
+        settings(info.layer.annotated_data_param()), testPhase(info.testPhase),
+        events(info.events),
         stream(info.seed.rankSeed(), "annotations " + info.stream),
         database(info, images.layer()) {
     requireImageAugmentation(transform);
@@ -68,12 +69,18 @@ private:
 
   void checkLabels(const plan::Buffer &buffer) {
     hasBoxes = buffer.dims_size() == 4;
-    const bool fits = hasBoxes ? buffer.dims(0) == 1 && buffer.dims(1) == 1 &&
-                                     buffer.dims(3) == kBoxFields
-                               : plan::elementCount(buffer) == images.size();
+    hasLists = hasBoxes && settings.yolo_data_type() == 1;
+    const bool fits =
+        !hasBoxes ? plan::elementCount(buffer) == images.size()
+                  : buffer.dims(0) == (hasLists ? images.size() : 1) &&
+                        buffer.dims(1) == 1 && buffer.dims(3) == boxFields();
     if (!fits)
       throw badInput(images.layer() + ": the plan's buffer of its labels does "
                                       "not have the shape of labels or boxes");
+  }
+
+  std::int64_t boxFields() const {
+    return hasLists ? caffe::kYoloBoxFields : kBoxFields;
   }
 
   bool readBatch(const std::vector<std::byte *> &memory,
@@ -124,8 +131,10 @@ private:
         distort(image, transform.distort_param(), draws);
       if (transform.has_expand_param())
         expand(image, record.objects, draws);
-      if (!samplers.empty())
+      if (settings.batch_sampler_size())
         cropBySamplers(image, record.objects, draws);
+      else if (const float jitter = caffe::yoloJitter(settings))
+        cropTo(drawJitter(jitter, draws), image, record.objects);
       resizeCropAndMirror(image, record.objects, draws);
       formats::setImage(image, result);
     } catch (const Error &error) {
@@ -179,10 +188,32 @@ private:
   /// Crops the image to one of the crops that the samplers draw, if any.
   void cropBySamplers(formats::Image &image, Objects &objects,
                       RandomDraws &draws) const {
-    const std::vector<Box<float>> crops = drawCrops(samplers, objects, draws);
-    if (crops.empty())
-      return;
-    const Box<float> region = clipped(crops[draws.below(crops.size())]);
+    const std::vector<Box<float>> crops =
+        drawCrops(settings.batch_sampler(), objects, draws);
+    if (!crops.empty())
+      cropTo(clipped(crops[draws.below(crops.size())]), image, objects);
+  }
+
+  /// Draws a crop of MobileNet-YOLO: the whole image, or one whose sides are at
+  /// most `jitter` or half of it shorter. Images that are padded keep their
+  /// aspect ratio.
+  Box<float> drawJitter(float jitter, RandomDraws &draws) const {
+    const float kind = draws.uniform(0, 1);
+    if (kind < 0.2F)
+      return {0, 0, 1, 1};
+    const float largest = kind < 0.4F ? jitter / 2 : jitter;
+    const bool keepsRatio = transform.resize_param().resize_mode() ==
+                            caffe::ResizeParameter::FIT_LARGE_SIZE_AND_PAD;
+    const float width = draws.uniform(1 - largest, 1);
+    const float height = keepsRatio ? width : draws.uniform(1 - largest, 1);
+    const float left = draws.uniform(0, 1 - width);
+    const float top = draws.uniform(0, 1 - height);
+    return {left, top, left + width, top + height};
+  }
+
+  /// Crops the image to a region, of at least one pixel.
+  void cropTo(const Box<float> &region, formats::Image &image,
+              Objects &objects) const {
     const auto width = static_cast<float>(image.width);
     const auto height = static_cast<float>(image.height);
     auto extent = [](float from, float to) {
@@ -281,6 +312,8 @@ private:
         values.push_back(row.label);
       return caffe::store(*labels, values.data(), memory);
     }
+    if (hasLists)
+      return writeLists(memory);
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (const formats::AnnotatedObject &object : rows[i].objects)
         for (float value :
@@ -290,23 +323,52 @@ private:
           values.push_back(value);
     const auto capacity = static_cast<std::size_t>(plan::elementCount(*labels));
     if (values.size() > capacity)
-      throw badInput(images.layer() + ": a batch of " + database.path() +
-                     " has " + std::to_string(values.size() / kBoxFields) +
-                     " objects; the plan was built for " +
-                     std::to_string(capacity / kBoxFields) +
-                     " (brewc --input-shape gives more)");
+      throw tooManyObjects("a batch", values.size() / kBoxFields,
+                           capacity / kBoxFields);
     values.resize(capacity, -1);
     caffe::store(*labels, values.data(), memory);
   }
 
+  /// Writes the list of boxes of each image, followed by zeros.
+  void writeLists(std::byte *memory) const {
+    const auto fields = static_cast<std::size_t>(caffe::kYoloBoxFields);
+    const auto perImage = static_cast<std::size_t>(labels->dims(2)) * fields;
+    std::vector<float> values;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (const formats::AnnotatedObject &object : rows[i].objects)
+        if (settings.train_diffcult() || !object.difficult)
+          for (float value :
+               {static_cast<float>(object.label - 1),
+                (object.left + object.right) / 2,
+                (object.top + object.bottom) / 2, object.right - object.left,
+                object.bottom - object.top})
+            values.push_back(value);
+      if (values.size() > (i + 1) * perImage)
+        throw tooManyObjects("an image",
+                             values.size() / fields - i * perImage / fields,
+                             perImage / fields);
+      values.resize((i + 1) * perImage, 0);
+    }
+    caffe::store(*labels, values.data(), memory);
+  }
+
+  Error tooManyObjects(const char *where, std::size_t count,
+                       std::size_t capacity) const {
+    return badInput(
+        images.layer() + ": " + where + " of " + database.path() + " has " +
+        std::to_string(count) + " objects; the plan was built for " +
+        std::to_string(capacity) + " (brewc --input-shape gives more)");
+  }
+
   const caffe::TransformationParameter transform;
-  const google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
+  const caffe::AnnotatedDataParameter settings;
   const bool testPhase;
   Events *events;
   const caffe::RandomStream stream;
   DatabaseRecords database;
   const plan::Buffer *labels = nullptr; ///< null: the layer has no label top
   bool hasBoxes = false;                ///< else one label per image
+  bool hasLists = false;                ///< a list of boxes for each image
   std::vector<Row> rows;                ///< of the batch
 };
 

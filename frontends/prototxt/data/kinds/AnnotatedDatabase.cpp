@@ -1,6 +1,7 @@
 //===- AnnotatedDatabase.cpp - Shapes of AnnotatedData layers ------------===//
 #include "frontends/prototxt/data/DataLayerQuery.h"
 
+#include "caffe/YoloData.h"
 #include "frontends/prototxt/data/RecordShape.h"
 #include "support/Error.h"
 
@@ -8,7 +9,7 @@ namespace brew::prototxt {
 namespace {
 
 /// The label top has one row per box, with room for a batch of images that all
-/// have the maximal number of boxes.
+/// have the maximal number of boxes, or a list for each image.
 std::vector<DataShape> annotatedShapes(DataLayerQuery &q) {
   constexpr int64_t kBoxFields = 8;
   q.hasOwnBatch = true;
@@ -27,9 +28,10 @@ std::vector<DataShape> annotatedShapes(DataLayerQuery &q) {
                            q.explicitShape(0) ? "1,1,N,8 for N boxes in a batch"
                                               : "N,C,H,W");
   AnnotatedShape record;
+  const bool hasLists = q.layer.annotated_data_param().yolo_data_type() == 1;
   if (path)
-    record = annotatedShape(q.layer, *path,
-                            q.layer.top_size() > 1 && !explicitLabels);
+    record = annotatedShape(
+        q.layer, *path, q.layer.top_size() > 1 && !explicitLabels && !hasLists);
   else
     record = {{explicitTop->begin() + 1, explicitTop->end()},
               explicitLabels && explicitLabels->size() == 4,
@@ -49,6 +51,12 @@ std::vector<DataShape> annotatedShapes(DataLayerQuery &q) {
     return shapes;
   if (!record.hasBoxes)
     shapes.push_back({batch});
+  else if (hasLists)
+    shapes.push_back({batch, 1,
+                      explicitLabels && explicitLabels->size() == 4
+                          ? explicitLabels->at(2)
+                          : caffe::kYoloBoxes,
+                      caffe::kYoloBoxFields});
   else if (explicitLabels && explicitLabels->size() == 4)
     shapes.push_back({1, 1, explicitLabels->at(2), kBoxFields});
   else

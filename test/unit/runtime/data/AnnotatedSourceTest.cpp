@@ -55,9 +55,12 @@ protected:
                                     std::vector<std::int64_t> image,
                                     std::int64_t boxes, bool testPhase,
                                     unsigned threads = 1,
-                                    const std::string &dataFields = "") {
+                                    const std::string &dataFields = "",
+                                    std::vector<std::int64_t> lists = {}) {
     data = test::makeBuffer("data", 0, 0, image, {}, plan::F32);
-    label = test::makeBuffer("label", 0, 0, {1, 1, boxes, 8});
+    label = test::makeBuffer(
+        "label", 0, 0,
+        lists.empty() ? std::vector<std::int64_t>{1, 1, boxes, 8} : lists);
     DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'd' type: 'AnnotatedData' top: 'data' top: 'label' data_param { "
@@ -70,6 +73,16 @@ protected:
     info.folders = {folder.path()};
     info.readerOptions.threads = threads;
     return annotatedSource.open(info);
+  }
+
+  /// Returns the lists of boxes of a batch of three images.
+  std::vector<float> readLists(const std::string &fields) {
+    auto source = open("annotated_data_param { yolo_data_type: 1 " + fields,
+                       {3, 3, 4, 8}, 2, true, 1, "", {3, 1, 2, 5});
+    bytes.assign(data.size(), std::byte(0));
+    rows.assign(3 * 2 * 5, 7);
+    source->read({bytes.data(), reinterpret_cast<std::byte *>(rows.data())});
+    return rows;
   }
 
   void read(BatchSource &source) {
@@ -106,6 +119,53 @@ TEST_F(AnnotatedSourceTest, RowsNameTheImageInTheBatch) {
   EXPECT_EQ(row(2), (Row{2, 2, 0, .25, .25, .75, .75, 1}));
   EXPECT_EQ(row(3), Row(8, -1));
   EXPECT_EQ(row(4), Row(8, -1));
+}
+
+TEST_F(AnnotatedSourceTest, ListsOfBoxesForYolo) {
+  const Row object = {0, .5, .5, .5, .5}, other = {1, .5, .5, .5, .5};
+  Row expected(30, 0);
+  std::copy(object.begin(), object.end(), expected.begin() + 10);
+  std::copy(object.begin(), object.end(), expected.begin() + 20);
+  Row withoutDifficult = expected;
+  std::copy(other.begin(), other.end(), expected.begin() + 25);
+  EXPECT_EQ(readLists("yolo_data_jitter: 0 }"), expected);
+  EXPECT_EQ(readLists("yolo_data_jitter: 0 train_diffcult: false }"),
+            withoutDifficult);
+}
+
+TEST_F(AnnotatedSourceTest, RefusesTooLongLists) {
+  auto source = open("annotated_data_param { yolo_data_type: 1 "
+                     "yolo_data_jitter: 0 }",
+                     {3, 3, 4, 8}, 1, true, 1, "", {3, 1, 1, 5});
+  rows.assign(15, 0);
+  bytes.assign(data.size(), std::byte(0));
+  EXPECT_THROW(
+      source->read({bytes.data(), reinterpret_cast<std::byte *>(rows.data())}),
+      Error);
+}
+
+TEST_F(AnnotatedSourceTest, JitterCropsAndScalesBoxes) {
+  // At least half of the crop is part of an object around its centre.
+  auto source = open("transform_param { resize_param { height: 4 width: 8 } "
+                     "emit_constraint { emit_type: CENTER } } "
+                     "annotated_data_param { yolo_data_type: 1 "
+                     "yolo_data_jitter: 0.9 }",
+                     {3, 3, 4, 8}, 1, false, 1, "", {3, 1, 2, 5});
+  std::set<float> widths;
+  for (int i = 0; i < 30; ++i) {
+    rows.assign(30, 7);
+    bytes.assign(data.size(), std::byte(0));
+    source->read({bytes.data(), reinterpret_cast<std::byte *>(rows.data())});
+    const float *box = rows.data() + 10 + 1;
+    if (box[2] == 0)
+      continue; // the crop does not contain the centre
+    EXPECT_GE(box[2], 0.5F - 1e-6F);
+    EXPECT_LE(box[0] + box[2] / 2, 1 + 1e-6F);
+    EXPECT_GE(box[1] - box[3] / 2, -1e-6F);
+    widths.insert(box[2]);
+  }
+  EXPECT_GT(widths.size(), 5u);
+  EXPECT_EQ(*widths.begin(), 0.5F); // a fifth of the images is not cropped
 }
 
 TEST_F(AnnotatedSourceTest, CropsCutBoxes) {
