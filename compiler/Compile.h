@@ -49,6 +49,7 @@ struct CompileOptions {
   std::string dumpDir; ///< write emitted files here instead of returning them
                        ///< as artifacts
   ReportKind report = ReportKind::None;
+  std::string profile; ///< trace with measured times, for the report
   /// Host layer types: computed by the program that runs the plan. Types that
   /// import.hostTypes lacks belong to Python layers.
   dialects::HostLayerTypes hostLayers;

@@ -145,14 +145,20 @@ int64_t Compilation::largestBatch(int64_t limit) {
   return fittingBatch;
 }
 
+/// Returns "150.0 MB (150000000 bytes)": the exact number can be passed on.
+static std::string exactBytesText(int64_t bytes) {
+  return bytesText(bytes) + " (" + std::to_string(bytes) + " bytes)";
+}
+
 void Compilation::throwMemoryLimit(mlir::ModuleOp smallest) {
   const int64_t limit = *options.memoryLimit,
                 scratch = requiredBytes(smallest) - arenaBytes(smallest);
   std::string text =
       "activations and their gradients" +
       std::string(scratch ? " and scratch of convolutions" : "") +
-      " take at least " + std::to_string(requiredBytes(smallest)) +
-      " bytes, which is more than --memory-limit=" + std::to_string(limit);
+      " take at least " + exactBytesText(requiredBytes(smallest)) +
+      ", which is more than the limit of " + exactBytesText(limit) +
+      " (--memory-limit)";
   if (dialects::plan::ProgramOp program = largestProgram(smallest)) {
     text += "; the largest buffers of program " + program.getSymName().str() +
             " at its peak:";
@@ -169,7 +175,7 @@ void Compilation::throwMemoryLimit(mlir::ModuleOp smallest) {
   text += batch > 0
               ? "\nThe largest batch that fits is " + std::to_string(batch) +
                     " (--batch=" + std::to_string(batch) + ")"
-              : "\nNo batch is small enough";
+              : "\nNo smaller batch fits either";
   throw Error(ExitStatus::Unavailable, text);
 }
 

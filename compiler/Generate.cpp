@@ -25,13 +25,17 @@ void Compilation::makeReport() {
   if (options.report == ReportKind::None)
     return;
   llvm::raw_string_ostream os(result.report.emplace());
+  MeasuredTimes measured;
+  if (!options.profile.empty())
+    measured = readProfile(options.profile, manifest);
   const ReportSubject subject = {*imported.module,
                                  manifest,
                                  options.pipeline.precision,
                                  options.target == TargetKind::Cuda,
                                  options.import.phase.has_value(),
                                  usesWinograd(),
-                                 accesses};
+                                 accesses,
+                                 options.profile.empty() ? nullptr : &measured};
   switch (options.report) {
   case ReportKind::None:
     return;

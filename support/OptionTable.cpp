@@ -28,8 +28,8 @@ std::optional<std::int64_t> integerIn(const std::string &text) {
 void checkInteger(const OptionInfo &option, const std::string &text) {
   const std::optional<std::int64_t> value = integerIn(text);
   if (!value)
-    throw usageError("for the --" + std::string(option.name) + " option: '" +
-                     text + "' value invalid for integer argument!");
+    throw usageError("--" + std::string(option.name) + ": '" + text +
+                     "' is no integer");
   if (*value >= option.minimum && *value <= option.maximum)
     return;
   const std::string prefix = "--" + std::string(option.name) + " must be ";
@@ -43,21 +43,18 @@ void checkInteger(const OptionInfo &option, const std::string &text) {
 
 /// Throws Error (Usage) unless `value` is valid.
 void checkValue(const OptionInfo &option, const std::string &value) {
-  const std::string prefix =
-      "for the --" + std::string(option.name) + " option: ";
+  const std::string prefix = "--" + std::string(option.name) + ": '" + value;
   switch (option.kind) {
   case OptionKind::Flag:
     if (value != "true" && value != "false" && value != "1" && value != "0")
-      throw usageError(prefix + "'" + value +
-                       "' is invalid value for boolean argument! Try 0 or 1");
+      throw usageError(prefix + "' is neither true nor false");
     break;
   case OptionKind::Integer:
     checkInteger(option, value);
     break;
   case OptionKind::Real:
     if (!parseDouble(value))
-      throw usageError(prefix + "'" + value +
-                       "' value invalid for floating point argument!");
+      throw usageError(prefix + "' is no number");
     break;
   case OptionKind::Integers:
     for (std::size_t begin = 0; begin < value.size();) {
@@ -86,16 +83,14 @@ void checkValue(const OptionInfo &option, const std::string &value) {
   if (option.noun)
     throw usageError("--" + std::string(option.name) + ": unknown " +
                      option.noun + " '" + value + "' (" + allowedNames + ")");
-  throw usageError(prefix + "Cannot find option named '" + value + "'! (" +
-                   allowedNames + ")");
+  throw usageError(prefix + "' is not one of " + allowedNames);
 }
 
 } // namespace
 
 std::vector<std::string> OptionInfo::checkedValues(const char *value) const {
   if (!value && !impliedText)
-    throw usageError("for the --" + std::string(name) +
-                     " option: requires a value!");
+    throw usageError("--" + std::string(name) + " needs a value");
   std::vector<std::string> texts;
   const std::string text = value ? value : "";
   if (isCommaSeparated && value)

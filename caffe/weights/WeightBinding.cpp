@@ -235,8 +235,8 @@ WeightBinding matchWeights(const std::vector<LayerBlobs> &layers,
     std::string text = source + ": the weights do not match the net";
     for (const std::string &problem : matcher.problems)
       text += "\n  " + problem;
-    throw badInput(text + "\n  to learn a layer's parameters from scratch, "
-                          "rename the layer");
+    throw badInput(text + "\n  are they of this net? (to learn a layer's "
+                          "parameters from scratch, rename the layer)");
   }
   for (const LayerBlobs &layer : layers)
     if (!matchedNames.count(layer.name) &&
@@ -256,29 +256,27 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
   return binding;
 }
 
-std::string unmatchedLayersText(const WeightBinding &binding,
-                                const std::vector<std::string> &except) {
-  const std::vector<std::string> &onlyInFile = binding.onlyInFile;
+std::vector<std::string>
+unmatchedLayersLines(const WeightBinding &binding,
+                     const std::vector<std::string> &except) {
+  std::vector<std::string> lines;
+  for (const std::string &layer : binding.onlyInFile)
+    lines.push_back("Ignoring source layer " + layer);
   std::vector<std::string> onlyInNet;
   std::copy_if(binding.onlyInNet.begin(), binding.onlyInNet.end(),
                std::back_inserter(onlyInNet), [&](const std::string &layer) {
                  return std::find(except.begin(), except.end(), layer) ==
                         except.end();
                });
-  std::string summary;
-  if (!onlyInFile.empty())
-    summary += "Ignoring " + std::to_string(onlyInFile.size()) +
-               (onlyInFile.size() == 1 ? " source layer" : " source layers") +
-               " that the net lacks (" + listText(onlyInFile) + ")";
   if (!onlyInNet.empty())
-    summary +=
-        (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
+    lines.push_back(
+        std::to_string(onlyInNet.size()) +
         (onlyInNet.size() == 1
-             ? " layer of the net is not in the file and keeps its values ("
-             : " layers of the net are not in the file and keep their values "
-               "(") +
-        listText(onlyInNet) + ")";
-  return summary;
+             ? " layer of the net is not in the file and keeps its values: "
+             : " layers of the net are not in the file and keep their "
+               "values: ") +
+        listText(onlyInNet));
+  return lines;
 }
 
 void checkHistory(const std::vector<formats::Blob> &history,

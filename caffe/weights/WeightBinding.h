@@ -74,10 +74,12 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
                           const formats::Weights &weights,
                           const std::string &source);
 
-/// Returns a line about the layers that only the file or only the net has,
-/// without the layers in `except`; "" if there are none.
-std::string unmatchedLayersText(const WeightBinding &binding,
-                                const std::vector<std::string> &except = {});
+/// Returns lines about the layers that only the file or only the net has,
+/// without the net's layers in `except`: Caffe's line for each layer of the
+/// file, then one line for all layers of the net.
+std::vector<std::string>
+unmatchedLayersLines(const WeightBinding &binding,
+                     const std::vector<std::string> &except = {});
 
 /// A tensor of a solver's history, for which a snapshot must have values.
 struct HistoryTensor {

@@ -3,6 +3,7 @@
 #include "compiler/cpu/CpuTarget.h"
 
 #include "support/Error.h"
+#include "support/JoinNames.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -73,15 +74,14 @@ throwUnknownProcessor(llvm::StringRef name,
   std::string text = "--cpu: unknown processor '" + name.str() + "'";
   // Do not suggest names that share few letters.
   unsigned limit = (name.size() + 1) / 2;
-  const char *separator = "; did you mean ";
+  std::vector<std::string> similar;
   for (std::size_t i = 0;
-       i < 3 && i < ranked.size() && ranked[i].first <= limit; ++i) {
-    text += separator + ("'" + ranked[i].second.str() + "'");
-    separator = ", ";
-  }
-  if (ranked.front().first > limit)
-    text += "; use 'native', 'x86-64-v2', 'x86-64-v3', 'x86-64-v4' or LLVM's "
-            "name of an x86-64 processor";
+       i < 3 && i < ranked.size() && ranked[i].first <= limit; ++i)
+    similar.push_back("'" + ranked[i].second.str() + "'");
+  text += similar.empty()
+              ? "; use 'native', 'x86-64-v2', 'x86-64-v3', 'x86-64-v4' or "
+                "LLVM's name of an x86-64 processor"
+              : "; did you mean " + joinNames(similar, "or") + "?";
   throw Error(ExitStatus::Usage, text);
 }
 

@@ -81,10 +81,9 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
   if (!missingLayers.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
         caffe::missingWeightsText({file}, missingLayers, /*isError=*/true));
-  const std::string summary =
-      caffe::unmatchedLayersText(binding, missingLayers);
-  if (!summary.empty())
-    diagnostics.add({prototxt::Severity::Note, {file}, summary});
+  for (const std::string &line :
+       caffe::unmatchedLayersLines(binding, missingLayers))
+    diagnostics.add({prototxt::Severity::Note, {file}, line});
   if (!missingLayers.empty())
     diagnostics.warning({file}, caffe::missingWeightsText({}, missingLayers,
                                                           /*isError=*/false));

@@ -275,6 +275,12 @@ const std::vector<OptionRow> &optionTable() {
                         {"bf16", "activations and products in bfloat16"},
                         {"f16", "activations and products in IEEE half"}})
           .withAction(applyPrecision),
+      row("profile", Kind::Text,
+          "Add measured times to the report: a trace that brew-run time "
+          "--profile wrote")
+          .withValueName("file")
+          .withConstraint("name a file", isNotEmpty)
+          .withAction([](Options &o, Text v) { o.profile = v; }),
       row("reduce-precision", Kind::Choice, "Type of gradients in all-reduces")
           .withValueName("type")
           .withDefault("f32")

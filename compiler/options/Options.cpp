@@ -126,6 +126,8 @@ CompileOptions OptionSet::resolve() const {
   }
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     throwUsage("--dump-dir is for --emit");
+  if (!options.profile.empty() && options.report == ReportKind::None)
+    throwUsage("--profile is for --report");
   if (options.emit == Emit::Prototxt && !options.import.deploy)
     throwUsage("--emit=prototxt prints the net that --deploy makes; brewc "
                "--upgrade prints a net in today's syntax");

@@ -27,6 +27,8 @@ Costs &Costs::operator+=(const Costs &other) {
   accessBytes += other.accessBytes;
   seconds += other.seconds;
   rematerializationSeconds += other.rematerializationSeconds;
+  if (other.measuredSeconds)
+    measuredSeconds = measuredSeconds.value_or(0) + *other.measuredSeconds;
   return *this;
 }
 
@@ -58,8 +60,8 @@ CostModel::CostModel(const ReportSubject &subject)
           subject.module, subject.precision,
           subject.manifest.target().precision() == plan::F64)),
       module(subject.module), manifest(subject.manifest),
-      accesses(subject.accesses), cuda(subject.cuda),
-      winograd(subject.winograd) {}
+      accesses(subject.accesses), measured(subject.measured),
+      cuda(subject.cuda), winograd(subject.winograd) {}
 
 std::optional<int64_t>
 CostModel::scratchOf(const plan::Program &program) const {
@@ -97,6 +99,14 @@ dialects::target::Work CostModel::workOf(const plan::Step &step) const {
 }
 
 Costs CostModel::of(const plan::Step &step) const {
+  Costs costs = modelledCosts(step);
+  if (measured)
+    if (auto time = measured->find(&step); time != measured->end())
+      costs.measuredSeconds = time->second;
+  return costs;
+}
+
+Costs CostModel::modelledCosts(const plan::Step &step) const {
   Costs costs;
   if (step.has_all_reduce()) // allReduceCosts() estimates these steps
     return costs;

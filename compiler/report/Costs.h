@@ -22,6 +22,8 @@ struct Costs {
   double seconds = 0;      ///< sum of the steps' roofline times
   double rematerializationSeconds =
       0; ///< part of `seconds` that rematerializes values
+  /// Sum of the steps' measured times; nullopt if none was measured.
+  std::optional<double> measuredSeconds;
 
   Costs &operator+=(const Costs &other);
   Costs &operator*=(int64_t times);
@@ -72,11 +74,13 @@ public:
   const dialects::target::Roofline roofline;
 
 private:
+  Costs modelledCosts(const plan::Step &step) const;
   int64_t hostCopiedBytes(const plan::Step &step) const;
 
   mlir::ModuleOp module;
   const plan::Manifest &manifest;
   const KernelAccesses &accesses;
+  const MeasuredTimes *measured;
   const bool cuda, winograd;
 };
 

@@ -79,6 +79,13 @@ private:
     os << "<td class=\"n\" data-value=\"" << shortestText(value) << "\">"
        << escaped(text) << "</td>";
   }
+  /// Prints a share and its bar, which fills the cell for `maximum`.
+  void printShare(double share, double maximum) {
+    os << "<td class=\"n share\" data-value=\"" << shortestText(share)
+       << "\"><meter min=\"0\" max=\"" << shortestText(maximum) << "\" value=\""
+       << shortestText(share) << "\"></meter><span>"
+       << fixedText(100 * share, 1) << "%</span></td>";
+  }
   std::string ratesText() const;
 
   const plan::Manifest &manifest;
@@ -173,18 +180,27 @@ void HtmlPage::printDrawings() {
 
 void HtmlPage::printTimes(int index) {
   const plan::Program &program = manifest.programs(index);
-  const double total = model.of(program).seconds;
+  const Costs programCosts = model.of(program);
+  const double total = programCosts.seconds;
+  const std::optional<double> measured = programCosts.measuredSeconds;
   const std::vector<LayerCosts> rows = model.byLayer(program);
   // Bars of shares relative to the largest remain visible in deep nets.
-  double longestRow = 0;
-  for (const LayerCosts &row : rows)
+  double longestRow = 0, longestMeasuredRow = 0;
+  for (const LayerCosts &row : rows) {
     longestRow = std::max(longestRow, row.costs.seconds);
+    longestMeasuredRow =
+        std::max(longestMeasuredRow, row.costs.measuredSeconds.value_or(0));
+  }
   os << "<div class=\"program\" data-program=\"" << index << "\"><h3>"
      << escaped(program.name()) << ": " << secondsText(total)
+     << (measured ? ", measured " + secondsText(*measured) : "")
      << "</h3><div class=\"scroll tall\"><table class=\"sortable\"><thead><tr>"
         "<th>layers</th><th>steps</th><th class=\"n\">bytes</th><th "
         "class=\"n\">operations</th><th class=\"n\">roofline</th><th "
-        "class=\"n\">share</th><th>limited by</th></tr></thead><tbody>\n";
+        "class=\"n\">share</th><th>limited by</th>"
+     << (measured ? "<th class=\"n\">measured</th><th class=\"n\">share</th>"
+                  : "")
+     << "</tr></thead><tbody>\n";
   for (const LayerCosts &row : rows) {
     os << "<tr><td title=\"" << escaped(llvm::join(row.layers, ", ")) << "\">"
        << escaped(row.label(3)) << "</td><td>";
@@ -205,10 +221,8 @@ void HtmlPage::printTimes(int index) {
     printCell(sizeText(costs.bytes), static_cast<double>(costs.bytes));
     printCell(operationsText(costs.flops), static_cast<double>(costs.flops));
     printCell(secondsText(costs.seconds), costs.seconds);
-    os << "<td class=\"n share\" data-value=\"" << shortestText(share)
-       << "\"><meter min=\"0\" max=\"" << shortestText(longestRow / total)
-       << "\" value=\"" << shortestText(share) << "\"></meter><span>"
-       << fixedText(100 * share, 1) << "%</span></td><td>";
+    printShare(share, longestRow / total);
+    os << "<td>";
     switch (model.roofline.boundOf(model.workOf(*longest))) {
     case dialects::target::Roofline::Bound::Memory:
       os << "memory";
@@ -220,7 +234,13 @@ void HtmlPage::printTimes(int index) {
       os << "launch";
       break;
     }
-    os << "</td></tr>\n";
+    os << "</td>";
+    if (measured) {
+      const double seconds = costs.measuredSeconds.value_or(0);
+      printCell(secondsText(seconds), seconds);
+      printShare(seconds / *measured, longestMeasuredRow / *measured);
+    }
+    os << "</tr>\n";
   }
   os << "</tbody></table></div></div>\n";
 }
@@ -289,7 +309,7 @@ void HtmlPage::printKernel(int index, const plan::Program *program,
                ? " in " + std::to_string(kernel.stages()) + " stages"
                : "");
   if (step)
-    os << ", " << secondsText(model.of(*step).seconds) << " by the roofline";
+    os << ", " << stepTimeText(model.of(*step));
   os << "</p>";
   for (const std::string &layer : row.layers)
     if (const LayerLines::Excerpt *found =

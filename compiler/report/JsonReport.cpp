@@ -91,13 +91,16 @@ static json kernelsOf(const ReportSubject &subject) {
 
 /// Statistics common to programs and layers.
 static json statisticsOf(const Costs &costs) {
-  return {{"kernels", costs.kernels},
-          {"calls", costs.calls},
-          {"stages", costs.stages},
-          {"flops", costs.flops},
-          {"bytes", costs.bytes},
-          {"host_calls", costs.hostCalls},
-          {"roofline_seconds", costs.seconds}};
+  json statistics = {{"kernels", costs.kernels},
+                     {"calls", costs.calls},
+                     {"stages", costs.stages},
+                     {"flops", costs.flops},
+                     {"bytes", costs.bytes},
+                     {"host_calls", costs.hostCalls},
+                     {"roofline_seconds", costs.seconds}};
+  if (costs.measuredSeconds)
+    statistics["measured_seconds"] = *costs.measuredSeconds;
+  return statistics;
 }
 
 static json layersOf(const plan::Program &program, const CostModel &model) {

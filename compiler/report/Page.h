@@ -31,14 +31,18 @@ inline std::string secondsText(double seconds) {
   return withUnit(seconds, "s");
 }
 
+/// Returns "2.5 µs by the roofline, 3 µs measured", or without the measured
+/// time.
+std::string stepTimeText(const Costs &costs);
+
 /// Returns the data of page.js as JSON that is safe inside a script element.
 std::string pageData(const ReportSubject &subject, const PageContents &contents,
                      const CostModel &model);
 
 /// Maps nodes of a program's graph to kernels and step times.
 struct StepMatch {
-  std::map<size_t, int> kernels;    ///< node to index in the manifest
-  std::map<size_t, double> seconds; ///< node to roofline time
+  std::map<size_t, int> kernels; ///< node to index in the manifest
+  std::map<size_t, Costs> costs; ///< node to costs
 };
 StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
                      const plan::Program &program, const CostModel &model);

@@ -42,8 +42,12 @@ json graphData(const ProgramGraph &graph, const StepMatch &match) {
                   {"backward", node.backward},   {"source", utf8(node.source)}};
     if (auto kernel = match.kernels.find(i); kernel != match.kernels.end())
       entry["kernel"] = kernel->second;
-    if (auto time = match.seconds.find(i); time != match.seconds.end())
-      entry["time"] = secondsText(time->second);
+    if (auto found = match.costs.find(i); found != match.costs.end()) {
+      const Costs &costs = found->second;
+      entry["time"] =
+          secondsText(costs.measuredSeconds.value_or(costs.seconds));
+      entry["times"] = stepTimeText(costs);
+    }
     nodes.push_back(std::move(entry));
   }
   for (const GraphEdge &edge : graph.edges)
@@ -96,6 +100,13 @@ const ProgramGraph *graphOf(const NetGraph &graph, const std::string &name) {
 
 } // namespace
 
+std::string stepTimeText(const Costs &costs) {
+  std::string text = secondsText(costs.seconds) + " by the roofline";
+  if (costs.measuredSeconds)
+    text += ", " + secondsText(*costs.measuredSeconds) + " measured";
+  return text;
+}
+
 StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
                      const plan::Program &program, const CostModel &model) {
   StepMatch match;
@@ -123,7 +134,7 @@ StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
       } else if (step.layers_size() != 1 || step.layers(0) != node.name) {
         continue;
       }
-      match.seconds[i] = model.of(step).seconds;
+      match.costs[i] = model.of(step);
       matchedSteps.insert(s);
       break;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/kernels/AccessBytes.h"
+#include "compiler/report/Profile.h"
 #include "dialects/Target/TargetEnums.h"
 #include "plan/plan.pb.h"
 
@@ -23,6 +24,7 @@ struct ReportSubject {
   /// Compiled for a CPU whose runtime may use Winograd's algorithms.
   bool winograd = false;
   const KernelAccesses &accesses;
+  const MeasuredTimes *measured = nullptr; ///< null: none
 };
 
 /// Prints statistics of every program as JSON (`--report=json`). With

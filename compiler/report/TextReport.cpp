@@ -20,9 +20,13 @@ static void printLayers(const brew::plan::Program &program,
   const std::vector<LayerCosts> rows = model.byLayer(program);
   if (rows.empty())
     return;
-  const double total = model.of(program).seconds;
-  os << "\n"
-     << program.name() << ": " << timeText(total) << " by the roofline\n";
+  const Costs programCosts = model.of(program);
+  const double total = programCosts.seconds;
+  const std::optional<double> measured = programCosts.measuredSeconds;
+  os << "\n" << program.name() << ": " << timeText(total) << " by the roofline";
+  if (measured)
+    os << ", " << timeText(*measured) << " measured";
+  os << "\n";
   size_t width = kMinLabelWidth;
   for (const LayerCosts &row : rows)
     width = std::max(width, row.label(kMaxLabelLayers).size());
@@ -31,15 +35,23 @@ static void printLayers(const brew::plan::Program &program,
     return text;
   };
   os << pad("layer")
-     << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", "kernels", "calls",
+     << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}", "kernels", "calls",
                 "bytes", "MFLOP", "roofline", "share");
+  if (measured)
+    os << formatv("{0,12}{1,8}", "measured", "share");
+  os << "\n";
   for (const LayerCosts &row : rows) {
     const Costs &costs = row.costs;
     os << pad(row.label(kMaxLabelLayers))
-       << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", costs.kernels,
+       << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}", costs.kernels,
                   costs.calls + costs.hostCalls, bytesText(costs.bytes),
                   megaText(costs.flops, 1), timeText(costs.seconds),
                   fixedText(100 * costs.seconds / total, 1) + "%");
+    if (costs.measuredSeconds)
+      os << formatv("{0,12}{1,8}", timeText(*costs.measuredSeconds),
+                    fixedText(100 * *costs.measuredSeconds / *measured, 1) +
+                        "%");
+    os << "\n";
   }
 }
 

@@ -143,7 +143,7 @@ function describe(graph, node) {
   const box = byId('chosen');
   box.replaceChildren();
   addElement('strong', box, node.name);
-  box.append(` ${node.type}${node.backward ? ', backward' : ''}${node.time ? ', ' + node.time : ''}`);
+  box.append(` ${node.type}${node.backward ? ', backward' : ''}${node.times ? ', ' + node.times : ''}`);
   if (node.layers.length && node.layers.join() !== node.name)
     addElement('p', box, 'Layers: ' + node.layers.join(', '));
   if (node.source)

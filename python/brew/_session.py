@@ -3,6 +3,7 @@ import functools
 import operator
 import os
 import typing
+import warnings
 import weakref
 from collections.abc import Mapping
 
@@ -225,12 +226,14 @@ class Session:
         self._weights = [os.fspath(w) for w in ([weights] if isinstance(weights, (str, os.PathLike)) else weights)]
         self._trainer_settings = settings + field_settings(self._fields) + settings_of("weights", self._weights)
         self._trainer, self._feeds, self._hooks = None, [], []
+        self._allows_fillers = bool(options.get("allow_missing_weights"))
+        self._warns_of_fillers = False
         self._program = 0
         self._program = self._program_index(program)
         if plan.trains:
             self._open_trainer()
         else:
-            self._core.initialise(self._weights)
+            self._initialise()
 
     def _core_seed(self, seed):
         """Returns the seed of the core. In training it becomes the solver's ``random_seed``."""
@@ -243,6 +246,24 @@ class Session:
             raise ValueError("seed is %d, but fields set random_seed to %s" % (seed, self._fields["random_seed"]))
         return seed
 
+    def _initialise(self):
+        """Sets the parameters. If neither the plan nor a file has weights, the first run of an
+        inference program warns, unless the caller has used the parameters by then."""
+        try:
+            self._core.initialise(self._weights, required=not self._allows_fillers)
+        except Error:
+            if self._weights:
+                raise
+            self._core.initialise([])
+            self._warns_of_fillers = True
+
+    def _warn_of_fillers(self):
+        if self._warns_of_fillers and not self.plan._core.gradients(self._program):
+            warnings.warn("the plan has no weights and the session has loaded none: the parameters have the values "
+                          "of their fillers (pass weights=FILE, or allow_missing_weights=True if that is meant)",
+                          RuntimeWarning, stacklevel=3)
+        self._warns_of_fillers = False
+
     def _open_trainer(self):
         self._trainer = _core.Trainer(self._core, self._trainer_settings)
 
@@ -254,6 +275,7 @@ class Session:
         Converts arrays to float32. Raises ValueError for a wrong shape and KeyError for an
         unknown input. Outputs are copies."""
         self.set_inputs(**inputs)
+        self._warn_of_fillers()
         self._core.feed(self._program)
         self._core.run(self._program, Pass.BOTH)
         return _Outputs((name, np.array(self._core.read(Kind.BLOB, self._program, name)))
@@ -322,6 +344,7 @@ class Session:
     def params(self):
         """Dict of layer to a list of its parameters. Call :meth:`prepare` after writing to the
         arrays; assigning a list calls it."""
+        self._warns_of_fillers = False
         return _Params(self, Kind.PARAMETER, 0)
 
     @property
@@ -349,6 +372,7 @@ class Session:
         """Loads .caffemodel or HDF5 files into the parameters. An inference net must then have all
         its weights, unless the session was opened with ``allow_missing_weights``."""
         self._core.load_weights([str(p) for p in paths])
+        self._warns_of_fillers = False
         self._core.prepare()
 
     def save_weights(self, path):

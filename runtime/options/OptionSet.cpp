@@ -27,8 +27,8 @@ std::vector<std::string> checkedValues(const RunOption &option,
   if (!option.field)
     return option.checkedValues(value);
   if (!value)
-    throw usageError("for the --" + std::string(option.name) +
-                     " option: requires a value!");
+    throw usageError("--" + std::string(option.name) +
+                     " needs a value");
   caffe::SolverParameter solver;
   setSolverField(solver, option.field->name, value);
   return {value};

@@ -91,9 +91,8 @@ void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
   const caffe::WeightBinding binding = bind(weights, source);
   write(binding);
-  const std::string summary = unmatchedLayersText(binding);
-  if (!summary.empty())
-    info(events, log::site::ignoreLayer, summary);
+  for (const std::string &line : unmatchedLayersLines(binding))
+    info(events, log::site::ignoreLayer, line);
 }
 
 void Parameters::write(const caffe::WeightBinding &binding) {

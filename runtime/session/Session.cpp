@@ -174,35 +174,37 @@ Session::loadWeights(const std::vector<std::string> &weights,
         formats::requirePath(names[i], searchFolders, "weight file"));
     // A later file may contain the missing layers.
     loadFile(files.back(), files,
-             i + 1 == names.size() ? policy : caffe::MissingWeights::Note);
+             i + 1 == names.size() ? std::optional(policy) : std::nullopt);
   }
   return files;
 }
 
 /// Loads the weight file `path`. An error for missing layers names all `files`
-/// loaded so far.
+/// loaded so far; without a policy missing layers are not reported.
 void Session::loadFile(const std::string &path,
                        const std::vector<std::string> &files,
-                       caffe::MissingWeights policy) {
+                       std::optional<caffe::MissingWeights> policy) {
   const formats::Weights weights = formats::readWeights(path);
   const caffe::WeightBinding binding = params.bind(weights, path);
   caffe::ProvidedWeights provided = providedWeights;
   provided.add(binding);
-  std::vector<std::string> missingLayers;
-  if (policy != caffe::MissingWeights::Note)
-    missingLayers = provided.layersWithoutWeights(params.layers());
+  const std::vector<std::string> missingLayers =
+      provided.layersWithoutWeights(params.layers());
   if (!missingLayers.empty() && policy == caffe::MissingWeights::Refuse)
     throw badInput(
         caffe::missingWeightsText(files, missingLayers, /*isError=*/true));
   params.write(binding);
   providedWeights = std::move(provided);
-  const std::string summary = unmatchedLayersText(binding, missingLayers);
-  if (!summary.empty())
-    listeners.info(log::site::ignoreLayer, summary);
-  if (!missingLayers.empty())
-    listeners.warning(
-        log::site::ignoreLayer,
-        caffe::missingWeightsText(files, missingLayers, /*isError=*/false));
+  for (const std::string &line : unmatchedLayersLines(binding, missingLayers))
+    listeners.info(log::site::ignoreLayer, line);
+  if (missingLayers.empty() || !policy)
+    return;
+  const std::string missing =
+      caffe::missingWeightsText(files, missingLayers, /*isError=*/false);
+  if (policy == caffe::MissingWeights::Note)
+    listeners.info(log::site::ignoreLayer, missing);
+  else
+    listeners.warning(log::site::ignoreLayer, missing);
 }
 
 void Session::prepare() {

@@ -240,7 +240,7 @@ private:
                                        bool training,
                                        caffe::MissingWeights policy);
   void loadFile(const std::string &path, const std::vector<std::string> &files,
-                caffe::MissingWeights policy);
+                std::optional<caffe::MissingWeights> policy);
   caffe::MissingWeights missingWeightsPolicy() const;
   template <typename Value>
   void readValues(const TensorName &name, Value *values,

@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 import unittest
+import warnings
 from unittest import mock
 
 import brew
@@ -155,8 +156,32 @@ class Sessions(Case):
         session.load_weights(path)
         session = brew.compile(DEPLOY).session(weights=path, allow_missing_weights=True)
         session.load_weights(path)
-        warnings = brew.compile(DEPLOY, weights=path, allow_missing_weights=True).warnings
-        self.assertEqual(["no weights for 1 layer of the net, left to fillers: fc"], [w.message for w in warnings])
+        found = brew.compile(DEPLOY, weights=path, allow_missing_weights=True).warnings
+        self.assertEqual(["no weights for 1 layer of the net, left to fillers: fc"], [w.message for w in found])
+
+    def test_session_without_weights(self):
+        """The first run of an inference net that has only its fillers' values gives a warning."""
+        def warnings_of(use, **options):
+            session = brew.compile(DEPLOY).session(**options)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                use(session)
+            return [(w.category, w.filename) for w in caught]
+
+        def run(session):
+            session(data=random_array(1, 2, 3, 8, 8))
+
+        def run_twice(session):
+            run(session)
+            run(session)
+
+        path = self.path("w.caffemodel")
+        brew.compile(DEPLOY).session().save_weights(path)
+        self.assertEqual([(RuntimeWarning, __file__)], warnings_of(run_twice))
+        self.assertEqual([], warnings_of(run, weights=path))
+        self.assertEqual([], warnings_of(run, allow_missing_weights=True))
+        self.assertEqual([], warnings_of(lambda session: (session.load_weights(path), run(session))))
+        self.assertEqual([], warnings_of(lambda session: (session.params["fc"], run(session))))
 
     def test_wrong_inputs(self):
         session = brew.compile(DEPLOY).session()

@@ -198,7 +198,7 @@ layer { name: 'bn' type: 'BatchNorm' bottom: 'x' top: 'y' batch_norm_param { %s 
         self.assertEqual(str(caught.exception), self.path("w.caffemodel") + """: the weights do not match the net
   layer 'fc' blob 0 is 5x36 there and 6x36 in the net
   layer 'fc' blob 1 is 5 there and 6 in the net
-  to learn a layer's parameters from scratch, rename the layer""")
+  are they of this net? (to learn a layer's parameters from scratch, rename the layer)""")
 
     def test_weights_in_the_prototxt(self):
         text = DEPLOY.replace("bottom: 'pool1' top: 'fc'", "bottom: 'pool1' top: 'fc' blobs { shape { dim: 5 dim: 36 } %s }"

@@ -142,6 +142,7 @@ ChromeTrace::ChromeTrace(const std::string &path, const Session &session,
                                   ? "GPU " + std::to_string(session.gpu)
                                   : std::to_string(threads) + " threads";
   const auto info = session.plan.programInfo(program);
+  programName = info.name;
   addEvent({{"name", "process_name"},
             {"ph", "M"},
             {"pid", 1},
@@ -220,8 +221,9 @@ void ChromeTrace::add(double begin, double wall,
 }
 
 void ChromeTrace::write() {
-  file.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n" + events +
-             "\n]}\n");
+  file.write("{\"displayTimeUnit\": \"ms\", \"otherData\": " +
+             textOf(ordered_json{{"program", programName}}) +
+             ", \"traceEvents\": [\n" + events + "\n]}\n");
   file.commit();
 }
 

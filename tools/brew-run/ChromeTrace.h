@@ -48,6 +48,7 @@ private:
                    std::uint64_t threads);
 
   AtomicFile file;
+  std::string programName;
   std::vector<Step> steps;
   std::string events; ///< JSON, separated by commas
   int remaining;      ///< iterations that may still be added

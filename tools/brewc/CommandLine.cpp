@@ -81,7 +81,7 @@ void Parser::parseValue(const Option &flag,
                         const std::optional<std::string> &value) {
   if (flag.name == "o") {
     if (value->empty())
-      usage("for the -o option: requires a value!");
+      usage("-o needs the name of a file");
     result.output = *value;
   } else if (flag.name == "host-plugin") {
     result.hostPlugins += (result.hostPlugins.empty() ? "" : ",") + *value;
@@ -118,11 +118,10 @@ void Parser::parseFlag(const std::string &argument) {
   const bool isRepeated =
       flag->name == "o" ? !result.output.empty() : result.isGiven(flag->name);
   if (isRepeated && flag->kind != BREW_OPTION_LIST)
-    usage("for the " + withDashes(flag->name) +
-          " option: may only occur zero or one times!");
+    usage(withDashes(flag->name) + " is given twice");
   if (!value && !flag->impliedValue) {
     if (next == arguments.size())
-      usage("for the " + withDashes(flag->name) + " option: requires a value!");
+      usage(withDashes(flag->name) + " needs a value");
     value = arguments[next++];
   }
   parseValue(*flag, value);
@@ -143,11 +142,11 @@ CommandLine Parser::run() {
   if (result.help || result.version)
     return std::move(result);
   if (inputs.empty())
-    usage("Not enough positional command line arguments specified! Must "
-          "specify at least 1 positional argument: See: brewc --help");
+    usage("no file to compile: pass a net or solver, NET.prototxt, or - for "
+          "standard input (brewc --help lists the options)");
   if (inputs.size() > 1)
-    usage("Too many positional arguments specified! Can specify at most 1 "
-          "positional arguments: See: brewc --help");
+    usage("brewc compiles one file; '" + inputs[0] + "' and '" + inputs[1] +
+          "' are given");
   result.input = inputs.front();
   return std::move(result);
 }

@@ -43,6 +43,14 @@ std::vector<std::string> suggestions() {
   return names;
 }
 
+/// Returns "; did you mean '-solver'?" for a flag's name, or "".
+std::string flagSuggestion(const std::string &name) {
+  std::vector<std::string> flags;
+  for (const std::string &flag : suggestions())
+    flags.push_back("-" + flag);
+  return didYouMean("-" + name, flags);
+}
+
 /// Returns a boolean as "true" or "false". Throws Error (2) for other texts.
 std::string parseBoolean(const std::string &name, std::string value) {
   std::transform(value.begin(), value.end(), value.begin(), [](char c) {
@@ -121,8 +129,9 @@ public:
       if (!permitted.count(name) &&
           !(name.compare(0, 2, "no") == 0 && permitted.count(name.substr(2))))
         throw usageError("unknown flag '" + argument + "'" +
-                         didYouMean(name, suggestions()) +
-                         " (brewc and brew-run have more)");
+                         flagSuggestion(name) +
+                         " (caffe --help lists the flags; brewc and brew-run "
+                         "have more options)");
     constexpr std::string_view prototxt = ".prototxt";
     for (const std::string &word : words) {
       if (word.size() > prototxt.size() &&

@@ -90,6 +90,11 @@ std::string suggestedType(const std::string &type) {
 
 } // namespace
 
+bool isTypeMisspelled(const std::string &type) {
+  return type.empty() ||
+         (forksWithLayerType(type).empty() && !suggestedType(type).empty());
+}
+
 std::string unknownTypeText(const std::string &type, size_t layerCount) {
   if (type.empty())
     return "the layer has no type";

@@ -187,6 +187,10 @@ const LayerKind &declaredHostKind();
 std::vector<ParamBlob> paramsOf(const LayerKind &kind,
                                 const caffe::LayerParameter &layer);
 
+/// Returns whether an unknown type is missing, or probably a misspelling of a
+/// known one.
+bool isTypeMisspelled(const std::string &type);
+
 /// Returns the text of a diagnostic about an unknown type, which `layerCount`
 /// layers have. It names the forks of Caffe that have the type, or the known
 /// type that it is probably a misspelling of.

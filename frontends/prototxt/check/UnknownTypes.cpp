@@ -69,4 +69,19 @@ void mergeUnknownTypes(Diagnostics &diagnostics) {
     diagnostics.erase(*index);
 }
 
+void explainUnknownTypes(Diagnostics &diagnostics) {
+  for (size_t i = diagnostics.size(); i-- > 0;) {
+    Diagnostic &error = diagnostics.at(i);
+    if (error.unknownType.empty() || isTypeMisspelled(error.unknownType))
+      continue;
+    error.note(error.where,
+               "the program that runs the plan can compute such layers "
+               "(--host-layer=" +
+                   error.unknownType +
+                   "), and Python's package caffe runs layers of type "
+                   "\"Python\"");
+    return;
+  }
+}
+
 } // namespace brew::prototxt

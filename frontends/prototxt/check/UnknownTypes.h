@@ -14,4 +14,8 @@ void reportUnknownType(const caffe::LayerParameter &layer,
 /// at the first layer, with the number of layers and the places of others.
 void mergeUnknownTypes(Diagnostics &diagnostics);
 
+/// Adds a note to the last error about an unknown type, if it is no
+/// misspelling: how else such a layer can be computed.
+void explainUnknownTypes(Diagnostics &diagnostics);
+
 } // namespace brew::prototxt

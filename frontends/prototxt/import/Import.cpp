@@ -381,6 +381,7 @@ ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics) {
   ImportedNet net = Importer(context, source, options, diagnostics).run();
   mergeUnknownTypes(diagnostics);
+  explainUnknownTypes(diagnostics);
   return net;
 }
 

@@ -590,14 +590,13 @@ TEST(RuntimeApi, ListsAndChecksOptions) {
   EXPECT_EQ(messageOf("keep-snapshots", "-1"),
             "--keep-snapshots must be at least 0");
   EXPECT_EQ(messageOf("threads", "many"),
-            "for the --threads option: 'many' value invalid for integer "
-            "argument!");
+            "--threads: 'many' is no integer");
   EXPECT_EQ(messageOf("snapshot", nullptr),
-            "for the --snapshot option: requires a value!");
+            "--snapshot needs a value");
   EXPECT_EQ(messageOf("max-iter", "1.5"),
             "solver: max_iter takes a whole number, not '1.5'");
   EXPECT_EQ(messageOf("max-iter", nullptr),
-            "for the --max-iter option: requires a value!");
+            "--max-iter needs a value");
   // A value that is not valid changes nothing.
   EXPECT_EQ(values.integer("threads"), 2);
 }

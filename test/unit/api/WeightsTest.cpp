@@ -148,8 +148,8 @@ TEST_F(WeightsApi, CopiesByNameOrNothing) {
             BREW_BAD_INPUT);
   EXPECT_EQ(message, "w: the weights do not match the net\n"
                      "  layer 'b' blob 0 is 1 there and 2 in the net\n"
-                     "  to learn a layer's parameters from scratch, rename "
-                     "the layer");
+                     "  are they of this net? (to learn a layer's parameters "
+                     "from scratch, rename the layer)");
   EXPECT_EQ(toA, Floats(2));
   EXPECT_FALSE(other.blob(0, 0).is_loaded);
 

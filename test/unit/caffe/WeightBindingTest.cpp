@@ -31,14 +31,14 @@ public:
     layers.push_back(to);
   }
 
-  /// Binds a file. Returns the warning about unmatched layers, "" without any.
-  std::string bind(const formats::Weights &weights) {
+  /// Binds a file. Returns the lines about unmatched layers.
+  std::vector<std::string> bind(const formats::Weights &weights) {
     const brew::caffe::WeightBinding binding =
         bindWeights(layers, weights, "W");
     for (const auto &[index, blob] : binding.values)
       bound[names[index]] = blob->toFloats();
     provided.add(binding);
-    return unmatchedLayersText(binding);
+    return unmatchedLayersLines(binding);
   }
 
   /// Returns the layers without provided weights.
@@ -119,7 +119,7 @@ TEST(WeightBinding, Hdf5OmitsSharedBlobs) {
     net.bind(damaged);
   });
   weights.hdf5 = true;
-  EXPECT_EQ(net.bind(weights), "");
+  EXPECT_TRUE(net.bind(weights).empty());
   EXPECT_EQ(net.bound.size(), 3u);
   EXPECT_EQ(net.bound["two/1"], Values{3});
   // In HDF5, a missing trailing blob is a blob that another layer owns.

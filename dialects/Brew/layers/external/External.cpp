@@ -87,7 +87,9 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
            << "' is computed by the program that runs the plan, which does not "
               "provide the shape of '"
            << blobName(firstUnknown) << "'; pass --input-shape "
-           << blobName(firstUnknown) << "=d,d,...";
+           << blobName(firstUnknown)
+           << "=d,d,... (the command caffe and Python's package caffe run "
+              "layers of type \"Python\" themselves)";
   if (hasShapeFunction && failed(callShapeFunction(*this, *type, tops)))
     return failure();
   tops.resize(count);

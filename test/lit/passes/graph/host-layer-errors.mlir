@@ -2,7 +2,7 @@
 
 brew.program @main train {
   %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which does not provide the shape of 'y'; pass --input-shape y=d,d,...}}
+  // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which does not provide the shape of 'y'; pass --input-shape y=d,d,... (the command caffe and Python's package caffe run layers of type "Python" themselves)}}
   %y = brew.host_layer "mine"(%x) {kind = "m.Mine", settings = "", param_str = "", tops = ["y"]} : (tensor<2x3xf32>) -> tensor<*xf32>
 }
 
