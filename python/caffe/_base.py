@@ -49,8 +49,6 @@ class NetLayer(Layer):
     #: The object that users see.
     user = property(lambda self: self)
     down = ()
-    #: Bottoms that force_backward leaves out.
-    label_bottoms = ()
     #: Whether forward passes may write parameters, even in phase TEST. Set before setup().
     keeps_statistics = False
 

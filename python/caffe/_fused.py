@@ -15,7 +15,7 @@ from .proto import caffe_pb2
 
 # Layers with side effects, or with requirements that only separate layers fulfil.
 _UNFUSED = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
-             "DetectionEvaluate", "MultiBoxLoss")
+             "DetectionEvaluate", "MultiBoxLoss", "YoloDetectionOutput", "Yolov3DetectionOutput", "EvalDetection")
 
 
 def message_of(net, learns):

@@ -7,7 +7,7 @@ from google.protobuf import text_format
 import brew
 from brew import _core
 
-from . import _ohem, _plan_cache
+from . import _plan_cache
 from .proto import caffe_pb2
 
 
@@ -40,7 +40,7 @@ def _read(path, message):
 
 def is_loss(kind):
     """Whether a layer type is a loss, whose first top has the default weight 1."""
-    return kind.endswith(("Loss", "LossOHEM"))
+    return kind.endswith(("Loss", "LossOHEM")) or kind == "Yolov3"
 
 
 def names_files(layer):
@@ -71,11 +71,5 @@ class Description:
 
 def describe(net, phase, param_counts=()):
     """Returns the Compilation of a description, whose attribute ``net`` is valid even if it failed."""
-    losses = [i for i, layer in enumerate(net.layer)
-              if layer.type in _ohem.LAYERS and is_loss(layer.type) and not layer.loss_weight]
-    if losses:  # the compiler does not know that they are losses
-        net = caffe_pb2.NetParameter.FromString(net.SerializeToString())
-        for layer in map(net.layer.__getitem__, losses):
-            layer.loss_weight.extend([1.0] + [0.0] * (len(layer.top) - 1))
-    return _core.describe_net(net.SerializeToString(), net.name, [("phase", caffe_pb2.Phase.Name(phase).lower())]
-                              + [("host-layer", kind) for kind in _ohem.LAYERS], list(param_counts))
+    return _core.describe_net(net.SerializeToString(), net.name, [("phase", caffe_pb2.Phase.Name(phase).lower())],
+                              list(param_counts))

@@ -6,7 +6,6 @@ import importlib
 
 import numpy as np
 
-from . import _ohem
 from ._base import Layer, NetLayer, failure
 from ._blob import RawBlobVec
 from ._compiled import CompiledLayer
@@ -186,7 +185,7 @@ class PythonLayer(NetLayer):
 
 
 _UNCOMPILED = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,
-               "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer, **_ohem.LAYERS}
+               "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer}
 _COMPILED = {"Reshape": ViewLayer, "Flatten": ViewLayer, "DummyData": DummyDataLayer}
 
 

@@ -114,8 +114,7 @@ class NetCore(Parameters):
         self._layer_needs = [properties["needs_backward"] for properties in description.layers]
         for layer, instance, properties in zip(self._params, self._layers, description.layers):
             params = properties["params"]
-            instance.down = tuple(needs and j not in instance.label_bottoms
-                                  for j, needs in enumerate(properties["bottom_gradients"]))
+            instance.down = tuple(properties["bottom_gradients"])
             instance.param_down = [p["has_gradient"] for p in params]
             self._param_index.append([p["number"] for p in params])
             for i, (blob, number) in enumerate(zip(instance.blobs, self._param_index[-1])):

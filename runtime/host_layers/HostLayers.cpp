@@ -4,9 +4,13 @@
 #include "plan/Operands.h"
 #include "runtime/host_layers/DetectionEvaluate.h"
 #include "runtime/host_layers/DetectionFiles.h"
+#include "runtime/host_layers/EvalDetection.h"
 #include "runtime/host_layers/Hdf5Output.h"
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
+#include "runtime/host_layers/RegionLoss.h"
+#include "runtime/host_layers/YoloDetections.h"
+#include "runtime/host_layers/Yolov3Loss.h"
 #include "support/Error.h"
 
 namespace brew::runtime {
@@ -17,12 +21,22 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &detectionEvaluateType();
   if (type == kDetectionFiles)
     return &detectionFilesType();
+  if (type == kEvalDetection)
+    return &evalDetectionType();
   if (type == kHdf5Output)
     return &hdf5OutputType();
   if (type == kMultiBoxLoss)
     return &multiBoxLossType();
   if (type == kProposal)
     return &proposalType();
+  if (type == kRegionLoss)
+    return &regionLossType();
+  if (type == kYoloDetectionOutput)
+    return &yoloDetectionOutputType();
+  if (type == kYolov3)
+    return &yolov3Type();
+  if (type == kYolov3DetectionOutput)
+    return &yolov3DetectionOutputType();
   return nullptr;
 }
 

@@ -30,9 +30,12 @@ struct ParameterChange {
   std::string filler;     ///< as in FillerText.h
   std::uint64_t seed = 0; ///< of Reinitialise
 
-  /// Returns whether runs usually make such a change often.
+  bool once = false; ///< made once in a training
+
+  /// Returns whether the run probably makes such a change often.
   bool isRoutine() const {
-    return kind == ClipToRange || kind == ClipToNorm || kind == Scale;
+    return !once &&
+           (kind == ClipToRange || kind == ClipToNorm || kind == Scale);
   }
   /// Returns the action of a hook that makes this change: scale "ip1.*" by 0.5.
   std::string actionText() const;

@@ -136,6 +136,9 @@ def check_run(page, run, pictures):
     page.click("#step")
     page.wait("document.getElementById('log').textContent.includes('base_lr: {:g}')".format(chosen))
     assert re.search(r"base_lr.*{:g}".format(chosen), run.log_text()), run.log_text()[-2000:]
+    page.click("#changes button")
+    page.click("#step")
+    page.wait("document.getElementById('log').textContent.includes('freeze \"conv1.0\"')")
     # An invalid value is rejected with a message.
     page.value("(() => { const field = document.getElementById('field-base_lr'); field.value = 'much';"
                "field.dispatchEvent(new Event('change')); })()")

@@ -126,13 +126,13 @@ class Mining(Case):
         self.close(net.blobs["each"].data.sum() / 5, net.blobs["loss"].data)
 
     def test_wrong_nets(self):
-        for old, new, message in (("roi_per_img: 4", "", "roi_per_img must be at least 1"),
+        for old, new, message in (("roi_per_img: 4", "", "roi_per_img is missing"),
                                   ("top: 'rois'", "top: 'other'", "bottom blob 'rois' is not produced by any layer before it"),
-                                  ("shape { dim: 10 dim: 5 }", "shape { dim: 10 dim: 4 }", "bottoms have the shapes")):
+                                  ("shape { dim: 10 dim: 5 }", "shape { dim: 10 dim: 4 }", "takes regions with 5 numbers each")):
             with self.assertRaisesRegex(RuntimeError, message):
                 caffe.Net(self.write(NET.replace(old, new)), caffe.TRAIN)
         for kind, message in (("SoftmaxWithLossOHEM", "takes 2 bottoms, but has 1"),
-                              ("SmoothL1LossOHEM", "takes 2 to 3 bottoms, but has 1"),
+                              ("SmoothL1LossOHEM", "takes at least 2 bottoms, but has 1"),
                               ("BoxAnnotatorOHEM", "takes 4 bottoms, but has 1")):
             with self.assertRaisesRegex(RuntimeError, message):
                 caffe.Net(self.write("layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 } } } "
@@ -140,7 +140,7 @@ class Mining(Case):
         net = self.make_net()
         self.feed(net, 1, 1)
         net.blobs["labels"].data[3] = 7
-        with self.assertRaisesRegex(RuntimeError, "label 7 is not one of 3 classes"):
+        with self.assertRaisesRegex(RuntimeError, "label 7 at position 3 .* is outside"):
             net.forward()
 
 

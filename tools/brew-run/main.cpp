@@ -93,6 +93,12 @@ int run(const std::vector<std::string> &arguments) {
     return app.exit(request);
   } catch (const CLI::ExtrasError &) {
     return fail(BREW_USAGE, brew::tools::unexpectedText(app));
+  } catch (const CLI::ArgumentMismatch &error) {
+    const std::string text = error.what();
+    return fail(BREW_USAGE, text.rfind("--plan:", 0) == 0
+                                ? "a command takes one plan, as an argument or "
+                                  "as --plan, --solver or --model"
+                                : text + " (see brew-run --help)");
   } catch (const CLI::ParseError &error) {
     return fail(BREW_USAGE,
                 std::string(error.what()) + " (see brew-run --help)");

@@ -142,8 +142,8 @@ CommandLine Parser::run() {
   if (result.help || result.version)
     return std::move(result);
   if (inputs.empty())
-    usage("no file to compile: pass a net or solver, NET.prototxt, or - for "
-          "standard input (brewc --help lists the options)");
+    usage("no file to compile: pass a net or solver, NET.prototxt "
+          "(brewc --help lists the options)");
   if (inputs.size() > 1)
     usage("brewc compiles one file; '" + inputs[0] + "' and '" + inputs[1] +
           "' are given");

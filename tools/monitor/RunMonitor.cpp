@@ -455,6 +455,32 @@ Json RunMonitor::classify(const Json &body) {
   return classifier->classify(pixels, *netParameters);
 }
 
+/// Adds a hook that changes a parameter once, after the next iteration.
+Json RunMonitor::changeParameter(const Json &body) {
+  const auto action = body.at("action").get<std::string>();
+  const bool scales = action == "scale";
+  if (!scales && action != "freeze" && action != "unfreeze" &&
+      action != "reinitialise")
+    throw HttpError(400, "there is no change '" + action + "'");
+  // Only parameters that the page shows: the text becomes a hook's line.
+  const api::TensorName *parameter = nullptr;
+  for (const api::TensorName &candidate : parameters)
+    if (candidate.name == body.at("name").get<std::string>() &&
+        candidate.index == body.at("index").get<int>())
+      parameter = &candidate;
+  if (!parameter)
+    throw HttpError(404, "there is no such parameter");
+  std::string text = action + " \"" + parameter->name + "." +
+                     std::to_string(parameter->index) + "\"";
+  if (scales)
+    text += " by " + Json(body.at("factor").get<double>()).dump();
+  return queue.run(TrainingThreadQueue::Kind::Control, [this, text] {
+    trainer->addHook("after " + std::to_string(trainer->iteration() + 1) +
+                     " iterations do " + text);
+    return Json::object();
+  });
+}
+
 Json RunMonitor::post(const std::string &name, const Json &body) {
   if (name == "classify")
     return classify(body);
@@ -466,12 +492,14 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
       trainer->requestSnapshot();
     trainer->stop();
   } else if (name != "pause" && name != "resume" && name != "step" &&
-             name != "set" && name != "reset") {
+             name != "set" && name != "change" && name != "reset") {
     throw HttpError(404, "there is no '" + name + "'");
   } else if (!isSingleRank) {
     throw HttpError(409,
                     "with several ranks, the page can only stop the run and "
                     "request snapshots");
+  } else if (name == "change") {
+    return changeParameter(body);
   } else if (name == "pause") {
     trainer->pause();
   } else if (name == "resume") {

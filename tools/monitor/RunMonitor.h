@@ -81,6 +81,7 @@ private:
   nlohmann::json fields() const;
   nlohmann::json tensor(brew_tensor_kind kind, const Query &query);
   nlohmann::json classify(const nlohmann::json &body);
+  nlohmann::json changeParameter(const nlohmann::json &body);
   void listTensors();
 
   const api::Plan &plan;

@@ -19,7 +19,7 @@ const LayerRows &layerKinds() {
           elementwiseLayers, expressionLayers, indexingLayers, hostLayers,
           lossLayers, multiBoxLayers, neuronLayers, normalizationLayers,
           poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers})
+          resampleLayers, shapeLayers, yoloLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -172,6 +172,7 @@ LayerRows recurrentLayers();
 LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
+LayerRows yoloLayers();
 
 /// Returns the rows of all files.
 const LayerRows &layerKinds();

@@ -35,6 +35,10 @@ void checkPsRoiPooling(LayerChecker &c) {
     c.error(settings, "group_size", "group_size must be given and at least 1");
 }
 
+void checkBoxAnnotator(LayerChecker &c) {
+  c.count(c.layer.box_annotator_ohem_param(), "roi_per_img");
+}
+
 //===----------------------------------------------------------------------===//
 // PriorBox
 //===----------------------------------------------------------------------===//
@@ -242,6 +246,8 @@ void checkDetectionOutput(LayerChecker &c) {
 
 LayerRows detectionLayers() {
   return {
+      LayerKind{"BoxAnnotatorOHEM", 4, 4, 2, 2, "box_annotator_ohem_param"}
+          .checkedBy(checkBoxAnnotator),
       LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
           .checkedBy(checkDetectionOutput),
       LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}

@@ -42,6 +42,12 @@ void checkSoftmaxLoss(LayerChecker &c) {
            "class_weighting has no effect with weight_by_label_freqs: false");
 }
 
+/// Checks loss_param of R-FCN's losses.
+void checkLossOHEM(LayerChecker &c) {
+  checkNormalizer(c);
+  refuseClassWeights(c);
+}
+
 void checkAccuracy(LayerChecker &c) {
   if (c.layer.accuracy_param().top_k() == 0)
     c.error(c.layer.accuracy_param(), "top_k", "top_k must be at least 1");
@@ -99,8 +105,14 @@ LayerRows lossLayers() {
           .differentiatingBottoms(2)
           .withoutForcedGradient(2, 3) // weights
           .checkedBy(checkSmoothL1Loss),
+      lossKind("SmoothL1LossOHEM", 2, 3, 2, "loss_param")
+          .differentiatingBottoms(2)
+          .withoutForcedGradient(2) // weights
+          .checkedBy(checkLossOHEM),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
+      lossKind("SoftmaxWithLossOHEM", 2, 2, 3, "loss_param softmax_param")
+          .checkedBy(checkLossOHEM),
   };
 }
 

@@ -86,6 +86,7 @@ struct HookCall {
   TrainerAccess &trainer;
   HookRequests &hookRequests;
   bool background;
+  bool once; ///< its schedule is due once in a training
 };
 
 /// The action of a hook.

@@ -258,8 +258,17 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     }
   }
-  HookCall call{hook.name, trigger,    iteration, seconds,      reason,
-                values,    statistics, trainer,   hookRequests, inBackground};
+  HookCall call{hook.name,
+                trigger,
+                iteration,
+                seconds,
+                reason,
+                values,
+                statistics,
+                trainer,
+                hookRequests,
+                inBackground,
+                hook.line.schedule.isOnce()};
   const bool mayFail = hook.action->isReadOnly() && !hook.action->isCallback();
   try {
     HookAction::DeferredWork work = hook.action->run(call);

@@ -18,18 +18,19 @@ public:
       : changes(std::move(changes)) {}
 
   DeferredWork run(HookCall &call) override {
-    apply(call.trainer, call.iteration);
+    apply(call.trainer, call.iteration, call.once);
     return {};
   }
   bool appliesFromBeginning() const override { return true; }
   void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
     if (resumption.isBeginning())
-      apply(trainer, 0);
+      apply(trainer, 0, /*once=*/true);
   }
 
 protected:
-  void apply(TrainerAccess &trainer, int iteration) const {
+  void apply(TrainerAccess &trainer, int iteration, bool once) const {
     for (ParameterChange change : changes) {
+      change.once = once;
       // Other values at each iteration, the same on all ranks.
       constexpr std::uint64_t kStride = 0x9e3779b97f4a7c15;
       change.seed = trainer.session().rankSeed().common +
@@ -48,7 +49,7 @@ public:
   using Change::Change;
   void resumeAt(TrainerAccess &trainer, const Resumption &resumption) override {
     if (resumption.lastDue)
-      apply(trainer, resumption.iteration);
+      apply(trainer, resumption.iteration, /*once=*/true);
   }
 };
 

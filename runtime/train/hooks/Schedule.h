@@ -76,6 +76,8 @@ public:
   /// Returns whether the schedule is "after 0": it is for settings that apply
   /// from the beginning, and is never due.
   bool isFromBeginning() const { return interval == 0; }
+  /// Returns whether it is due once in a training ("after N").
+  bool isOnce() const { return once; }
   /// Returns whether the hook is due when the count of its trigger changes from
   /// `before` to `now`.
   bool isDue(std::uint64_t before, std::uint64_t now) const;

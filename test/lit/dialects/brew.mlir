@@ -117,6 +117,8 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %dl = brew.softmax_loss_backward "loss"(%prob, %l, %n, %loss) {axis = 1 : i64, ignore_label = 255 : i64} : (tensor<*xf32>, tensor<1xf32>, tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
   // CHECK: brew.check_labels %[[STATUS]], %{{.*}} limit 5 layer "loss" blob "l" : tensor<i32>, tensor<1xf32>
   brew.check_labels %status, %l limit 5 layer "loss" blob "l" : tensor<i32>, tensor<1xf32>
+  // CHECK: brew.label_losses "each"(%[[P]], %{{.*}}) {axis = 1 : i64, ignore_label = 255 : i64, tops = ["each"]}
+  %each = brew.label_losses "each"(%prob, %l) {axis = 1 : i64, ignore_label = 255 : i64, tops = ["each"]} : (tensor<*xf32>, tensor<1xf32>) -> tensor<*xf32>
   // CHECK: brew.accuracy "acc"{{.*}} {axis = 1 : i64, ignore_label = 3 : i64, top_k = 5 : i64, tops = ["a"]}
   %a, %per, %st = brew.accuracy "acc"(%i, %l) {axis = 1 : i64, top_k = 5 : i64, ignore_label = 3 : i64, tops = ["a"]} : (tensor<2x5xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<i32>)
   // CHECK: brew.split "split"

@@ -57,6 +57,21 @@ case('proposal', {'scores': (1, 6, 3, 4), 'deltas': (1, 12, 3, 4)}, [
     Layer('layer', 'Proposal', ['scores', 'deltas', 'info'], ['y'], 'proposal_param { ratio: 1 scale: 1 scale: 2 '
           'scale: 3 min_size: 0.1 pre_nms_topn: 20 post_nms_topn: 10 }')], outputs=[],
      labels={'info': ((1, 3), [48])})
+case('box_annotator', {'losses': (8,), 'weights': (8, 4)}, [
+    Layer('layer', 'BoxAnnotatorOHEM', ['rois', 'losses', 'labels', 'weights'], ['y', 'kept'],
+          'box_annotator_ohem_param { roi_per_img: 2 }')], outputs=[],
+     labels={'rois': ((8, 5), [0, 1]), 'labels': ((8,), [0, 1, 2])})
+YOLO = 'biases: 1 biases: 2 biases: 3 biases: 1'
+layer_case('yolo_detections', {'x': (2, 16, 3, 4), 'large': (2, 16, 6, 8)}, 'YoloDetectionOutput',
+           'yolo_detection_output_param { num_classes: 3 num_box: 2 %s }' % YOLO)
+layer_case('yolov3_detections', {'x': (2, 16, 3, 4)}, 'Yolov3DetectionOutput', 'yolov3_detection_output_param { '
+           'num_classes: 3 num_box: 2 mask_group_num: 1 mask: 0 mask: 1 anchors_scale: 2 %s }' % YOLO)
+layer_case('region_loss', {'x': (2, 16, 3, 4)}, 'RegionLoss', 'region_loss_param { num: 2 num_class: 3 '
+           'coord_scale: 1 %s }' % YOLO, labels={'truths': ((2, 1, 10), [0.75])}, extra=('truths',))
+layer_case('yolov3_loss', {'x': (2, 16, 3, 4)}, 'Yolov3', 'yolov3_param { num: 2 num_class: 3 coord_scale: 1 mask: 0 '
+           'mask: 1 anchors_scale: 2 %s }' % YOLO, labels={'truths': ((2, 1, 10), [0.75])}, extra=('truths',))
+layer_case('eval_detection', {'x': (2, 16, 3, 3)}, 'EvalDetection', 'eval_detection_param { side: 3 num_class: 3 '
+           'num_object: 2 nms: 0.45 %s }' % YOLO, labels={'truths': ((1, 1, 3, 8), [1])}, extra=('truths',))
 for name, text in (('stochastic', 'kernel_size: 2 stride: 2'), ('stochastic_overlap', 'kernel_size: 3 stride: 2')):
     layer_case('pool_' + name, (4, 4, 6, 6), 'Pooling', 'pooling_param { pool: STOCHASTIC %s }' % text, draw='positive',
                outputs=['y'])

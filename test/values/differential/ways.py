@@ -27,7 +27,7 @@ class Net:
 
     def learns(self):
         """Returns whether the net has a backward pass."""
-        return any(each in self.text for each in ('loss_weight', 'Loss"'))
+        return any(each in self.text for each in ('loss_weight', 'Loss"', 'LossOHEM"', '"Yolov3"'))
 
 
 def store_param(values, kind, layer, index, array):

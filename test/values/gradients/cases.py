@@ -516,6 +516,20 @@ pair_loss('smooth_l1_weights', [(2, 3, 2, 2)] * 4, 'SmoothL1Loss',
           'propagate_down: true propagate_down: true propagate_down: false propagate_down: false '
           'loss_weight: 3 smooth_l1_loss_param { sigma: 1.7 }', bare=['w', 'v'])
 DOWN = 'propagate_down: true propagate_down: false '
+pair_loss('smooth_l1_ohem_normalize', [(3, 4)] * 2, 'SmoothL1LossOHEM', 'loss_param { normalize: false }')
+for mode in ('FULL', 'BATCH_SIZE', 'NONE', 'PRE_FIXED'):
+    pair_loss('smooth_l1_ohem_%s' % mode.lower(), [(2, 3, 2, 2)] * 2, 'SmoothL1LossOHEM',
+              'loss_param { normalization: %s %s }' % (mode, 'pre_fixed_normalizer: 5' * (mode == 'PRE_FIXED')))
+add('smooth_l1_ohem_weights', {'x': (4, 3), 'z': (4, 3)}, [
+    Layer('layer', 'SmoothL1LossOHEM', ['x', 'z', 'w'], ['l', 'each'],
+          'propagate_down: true propagate_down: true propagate_down: false loss_weight: 2 loss_weight: 0')],
+    outputs=[], labels={'w': ((4, 3), [0, 1])})
+for name, settings in (('', ''), ('_fixed', 'normalization: PRE_FIXED pre_fixed_normalizer: 3'),
+                       ('_ignore', 'ignore_label: 1 normalize: true')):
+    add('softmax_ohem' + name, (3, 4, 2), [
+        Layer('layer', 'SoftmaxWithLossOHEM', ['x', 'label'], ['l', 'p', 'each'], DOWN +
+              'loss_weight: 2 loss_weight: 0 loss_weight: 0 softmax_param { axis: 1 } loss_param { %s }' % settings)],
+        outputs=[], labels={'label': ((3, 2), list(range(4)))})
 for name, settings in (('', ''), ('_full', 'loss_param { normalization: FULL }'),
                        ('_valid', 'loss_param { normalize: true }'),
                        ('_none', 'loss_param { normalization: NONE }'),

@@ -482,6 +482,19 @@ def _(name, d):
          'smooth_l1_loss_param { sigma: %g }' % d.real(0.5, 3))
 
 
+@random_cases('SmoothL1LossOHEM', 1)
+def _(name, d):
+    shape = d.shape(2)
+    loss(name, {'x': shape, 'z': shape}, 'SmoothL1LossOHEM', ['x', 'z'], 'loss_param { %s }' % normalization(d))
+
+
+@random_cases('SoftmaxWithLossOHEM', 1)
+def _(name, d):
+    shape = d.shape(2, 4, 4)
+    loss(name, shape, 'SoftmaxWithLossOHEM', ['x', 'label'], DOWN + 'loss_param { %s }' % normalization(d),
+         (shape[:1] + shape[2:], list(range(shape[1]))))
+
+
 @random_cases('SigmoidCrossEntropyLoss')
 def _(name, d):
     shape = d.shape(2)

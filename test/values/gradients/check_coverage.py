@@ -18,8 +18,10 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox',
+    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
+    'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
+    'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
@@ -32,6 +34,8 @@ UNUSED_FIELDS = {
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
     # In the cases the matrix is the third bottom.
     'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
+    'SmoothL1LossOHEM': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
+    'SoftmaxWithLossOHEM': {'class_weighting', 'weight_by_label_freqs'},
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that compute the same as another type, whose cases count for them.

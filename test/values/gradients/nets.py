@@ -47,7 +47,7 @@ def loss_weights(layers):
     weights = {}
     for layer in layers:
         loss_weight = layer.numbers('loss_weight')
-        if layer.type.endswith('Loss') and not loss_weight:
+        if layer.type.endswith(('Loss', 'LossOHEM')) and not loss_weight:
             loss_weight = ['1']
         weights.update({top: float(w) for top, w in zip(layer.tops, loss_weight) if float(w)})
     return weights

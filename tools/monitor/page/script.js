@@ -427,6 +427,19 @@ class TensorCard {
   }
 }
 
+/// Shows the buttons that change the chosen parameter.
+function openChanges() {
+  byId('changes').hidden = byId('changenote').hidden = false;
+  for (const button of byId('changes').querySelectorAll('button'))
+    button.addEventListener('click', () => {
+      const [name, index] = JSON.parse(byId('parameter').value), action = button.dataset.action;
+      const factor = Number(byId('factor').value);
+      if (action === 'scale' && (byId('factor').value.trim() === '' || !isFinite(factor)))
+        return showMessage('The factor is not a number.');
+      sendCommand('change', {name, index, action, ...(action === 'scale' && {factor})});
+    });
+}
+
 // --- The net ----------------------------------------------------------------
 
 const bars = new Map(); // layer -> rect, text
@@ -847,6 +860,8 @@ function showRun(state) {
   replay(state.played);
   if (state.controls) {
     listFields(state.fields);
+    if (state.parameters.length)
+      openChanges();
   } else {
     for (const id of ['solver', 'play', 'step', 'reset'])
       byId(id).hidden = true;

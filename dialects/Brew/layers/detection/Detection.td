@@ -122,4 +122,17 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
   let results = (outs AnyTensor:$y, AnyTensor:$count);
 }
 
+def Brew_HardRegionsOp : Brew_LayerOp<"hard_regions", [Pure, LoopNests]> {
+  let summary = "Keeps labels and weights of the regions with the largest losses (R-FCN)";
+  let description = [{
+    Shapes: rois [N, 5, H, W], losses and labels [N, 1, H, W], weights [N, C, H, W], where
+    dimensions of extent 1 at the end may be missing. The first number of a region is its image.
+    The `count` regions and positions of each image with the largest losses keep their label and
+    weights, the first of equal ones. Other labels become `ignore_label`, other weights 0.
+  }];
+  let arguments = !con((ins AnyTensor:$rois, AnyTensor:$losses, AnyTensor:$labels,
+      AnyTensor:$weights), layerAttributes, (ins I64Attr:$count, I64Attr:$ignore_label));
+  let results = (outs AnyTensor:$kept_labels, AnyTensor:$kept_weights);
+}
+
 #endif // BREW_LAYERS_DETECTION_TD

@@ -4,11 +4,10 @@
 // part of the runtime (runtime/host_layers, runtime/detection).
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/HostLayers.h"
+#include "dialects/Brew/layers/external/RuntimeLayers.h"
 
 #include "caffe/ProposalAnchors.h"
 #include "formats/Blob.h"
-#include "formats/caffe.pb.h"
 #include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
@@ -18,45 +17,46 @@ using brew::badInput;
 
 namespace {
 
-constexpr int64_t kBoxRow = 8; // image, label, instance, corners, difficult
-constexpr int64_t kDetectionRow = 7;  // image, label, score, corners
 constexpr int64_t kEvaluationRow = 5; // image, label, score, true, false
 
-brew::caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
+} // namespace
+
+brew::caffe::LayerParameter
+brew::dialects::settingsOf(const HostLayerSetup &setup) {
   brew::caffe::LayerParameter layer;
   if (!google::protobuf::TextFormat::ParseFromString(setup.settings, &layer))
     throw badInput("its settings cannot be read");
   return layer;
 }
 
-std::string shapeText(const HostLayerSetup &setup, size_t bottom) {
+std::string brew::dialects::shapeText(const HostLayerSetup &setup,
+                                      size_t bottom) {
   return brew::formats::dimsText(
       {setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
 }
 
-/// Returns the number of elements over the dimensions from `axis` on.
-int64_t countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {
+int64_t brew::dialects::countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {
   int64_t count = 1;
   for (int64_t dim : shape.drop_front(std::min(axis, shape.size())))
     count *= dim;
   return count;
 }
 
-void requireBottoms(const HostLayerSetup &setup, size_t count) {
+void brew::dialects::requireBottoms(const HostLayerSetup &setup, size_t count) {
   if (setup.bottoms.size() != count)
     throw badInput("takes " + std::to_string(count) + " bottoms, but has " +
                    std::to_string(setup.bottoms.size()));
 }
 
-/// Throws unless a bottom consists of rows of `width` numbers: 1 x 1 x rows x
-/// width.
-void requireRows(const HostLayerSetup &setup, size_t bottom, int64_t width,
-                 const char *name) {
+void brew::dialects::requireRows(const HostLayerSetup &setup, size_t bottom,
+                                 int64_t width, const char *name) {
   const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
   if (shape.size() != 4 || shape[0] != 1 || shape[1] != 1 || shape[3] != width)
     throw badInput("takes " + std::string(name) + " of shape 1x1xNx" +
                    std::to_string(width) + ", not " + shapeText(setup, bottom));
 }
+
+namespace {
 
 Shapes multiBoxLossShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 4);
@@ -154,9 +154,14 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
   static const HostLayerTypes types = {
       {"DetectionEvaluate", detectionEvaluateShapes, false, kPaddingValue},
       {"DetectionOutput", detectionFilesShapes, false, kPaddingValue},
+      {"EvalDetection", evalDetectionShapes, false, {}},
       {"HDF5Output", noTops, true, {}},
       {"MultiBoxLoss", multiBoxLossShapes, true, {}},
       {"Proposal", proposalShapes, false, {}},
+      {"RegionLoss", regionLossShapes, true, {}},
+      {"YoloDetectionOutput", yoloDetectionShapes, false, {}},
+      {"Yolov3", yolov3Shapes, true, {}},
+      {"Yolov3DetectionOutput", yolov3DetectionShapes, false, {}},
   };
   for (const HostLayerType &type : types)
     if (type.name == name)

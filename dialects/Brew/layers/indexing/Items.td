@@ -28,10 +28,12 @@ def Brew_FilterOp : Brew_LayerOp<"filter",
 def Brew_WithItemCountOp : Brew_LayerOp<"with_item_count", [Pure, LoopNests, ItemCounts]> {
   let summary = "Blobs of which only the first `number` items are valid";
   let description = [{
-    `number` is one floating-point number. The other items of each x must repeat the last valid
-    item (see ItemCounts.h). Not differentiable.
+    `number` is one floating-point number. The items are along dimension `axis`, before which all
+    extents are 1. The other items of each x must repeat the last valid item (see ItemCounts.h).
+    Not differentiable.
   }];
-  let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$number), layerAttributes);
+  let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$number), layerAttributes,
+    (ins DefaultValuedAttr<I64Attr, "0">:$axis));
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count);
 }
 

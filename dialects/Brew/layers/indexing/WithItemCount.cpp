@@ -12,7 +12,8 @@ LogicalResult WithItemCountOp::inferShapes(Shapes &tops, Shapes &) {
     return layerError(*this) << "the number of its items is not one number";
   for (Value x : getXs())
     tops.emplace_back(shapeOf(x));
-  tops.push_back({});
+  // The rank of a count is the dimension of the items.
+  tops.emplace_back(getAxis(), 1);
   getCount().setType(
       UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
   return success();
@@ -39,9 +40,9 @@ SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
           return {body.in[0]};
         })[0]);
   }
-  const ArrayRef<int64_t> scalar;
-  NestBuilder count(b, getLoc(), scalar);
-  count.output(tensorTypeOf(getCount()), scalar);
+  auto countType = tensorTypeOf(getCount());
+  NestBuilder count(b, getLoc(), countType.getShape());
+  count.output(countType, iota(countType.getRank()));
   Value number = getNumber();
   results.push_back(
       count.build([&](NestBuilder::Body &body) -> SmallVector<Value> {

@@ -60,22 +60,53 @@ SmallVector<Value> EuclideanLossOp::buildNests(OpBuilder &b) {
 // SmoothL1Loss
 //===----------------------------------------------------------------------===//
 
-LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
-  tops.assign({{}});
-  if (failed(checkPair(*this, getX(), getT(), "number of items and elements")))
+/// Checks the shapes of x, t and weights.
+template <typename Op> static LogicalResult checkSmoothInputs(Op op) {
+  if (failed(
+          checkPair(op, op.getX(), op.getT(), "number of items and elements")))
     return failure();
-  for (Value weight : getWeights())
-    if (failed(checkPair(*this, getX(), weight, "number of elements")))
+  for (Value weight : op.getWeights())
+    if (failed(checkPair(op, op.getX(), weight, "number of elements")))
       return failure();
   return success();
 }
 
+LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.assign({{}});
+  return checkSmoothInputs(*this);
+}
+
 LogicalResult SmoothL1LossOp::propagateItemCounts(ItemCounts &counts) {
-  return maskPaddingPairs(*this, counts, {0, 0});
+  if (getNormalization() == Normalization::BatchSize)
+    return maskPaddingPairs(*this, counts, {0, 0});
+  for (Value operand : getOperands())
+    if (failed(counts.requireAllItems(*this, operand)))
+      return failure();
+  return success();
+}
+
+/// Returns the number of elements without dimension 1.
+static int64_t countPositions(ArrayRef<int64_t> shape) {
+  return countOf(shape) / (shape.size() > 1 ? shape[1] : 1);
+}
+
+static double divisorOf(SmoothL1LossOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
+  switch (op.getNormalization()) {
+  case Normalization::Valid:
+  case Normalization::Full:
+    return static_cast<double>(countPositions(shape));
+  case Normalization::BatchSize:
+    return static_cast<double>(shape[0]);
+  case Normalization::None:
+    break;
+  }
+  return 1;
 }
 
 /// Returns the bottoms in x's shape: x, t, inside and outside weights.
-static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
+template <typename Op>
+static SmallVector<Value> smoothInputs(Op op, OpBuilder &b) {
   SmallVector<Value> inputs;
   for (Value bottom : op->getOperands())
     inputs.push_back(reshapeLike(b, op.getLoc(), bottom, op.getX()));
@@ -88,6 +119,18 @@ static Value smoothDifference(ScalarBuilder &s, ValueRange in) {
   return in.size() > 2 ? s.mul(in[2], d) : d;
 }
 
+/// Builds the loss of an element.
+static Value smoothLoss(ScalarBuilder &s, ValueRange in, double sigmaSquared) {
+  Type type = in[0].getType();
+  Value d = smoothDifference(s, in);
+  Value magnitude = math::AbsFOp::create(s.b, s.loc, d);
+  Value inner = s.mul(s.mul(d, d), s.constant(type, 0.5 * sigmaSquared));
+  Value outer = s.sub(magnitude, s.constant(type, 0.5 / sigmaSquared));
+  Value loss = s.select(
+      s.greater(s.constant(type, 1 / sigmaSquared), magnitude), inner, outer);
+  return in.size() > 3 ? s.mul(in[3], loss) : loss;
+}
+
 LogicalResult
 SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                ArrayRef<bool> needed,
@@ -98,7 +141,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       return layerError(*this) << "cannot backpropagate to its weights";
   double sigmaSquared =
              getSigma().convertToFloat() * getSigma().convertToFloat(),
-         scale = 1.0 / shapeOf(getX())[0];
+         scale = 1.0 / divisorOf(*this);
   Value dx = buildPairGradient(
       b, loc, smoothInputs(*this, b), resultGradients[0],
       [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
@@ -125,20 +168,36 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
   double sigmaSquared =
       getSigma().convertToFloat() * getSigma().convertToFloat();
-  Value sum = buildSumOver(
-      b, getLoc(), smoothInputs(*this, b), tensorTypeOf(getLoss()),
-      [&](ScalarBuilder &s, ValueRange in) -> Value {
-        Type type = in[0].getType();
-        Value d = smoothDifference(s, in);
-        Value magnitude = math::AbsFOp::create(s.b, s.loc, d);
-        Value inner = s.mul(s.mul(d, d), s.constant(type, 0.5 * sigmaSquared));
-        Value outer = s.sub(magnitude, s.constant(type, 0.5 / sigmaSquared));
-        Value loss =
-            s.select(s.greater(s.constant(type, 1 / sigmaSquared), magnitude),
-                     inner, outer);
-        return in.size() > 3 ? s.mul(in[3], loss) : loss;
-      });
-  return {buildScaled(b, getLoc(), sum, 1.0 / shapeOf(getX())[0])};
+  Value sum =
+      buildSumOver(b, getLoc(), smoothInputs(*this, b), tensorTypeOf(getLoss()),
+                   [&](ScalarBuilder &s, ValueRange in) -> Value {
+                     return smoothLoss(s, in, sigmaSquared);
+                   });
+  return {buildScaled(b, getLoc(), sum, 1.0 / divisorOf(*this))};
+}
+
+LogicalResult SmoothL1ItemsOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (x.size() < 2 || x.size() > 4)
+    return layerError(*this) << "takes bottoms of 2 to 4 dimensions (N, C, H, "
+                                "W), not "
+                             << x.size();
+  auto extent = [&](size_t dim) { return dim < x.size() ? x[dim] : 1; };
+  tops.assign({{x[0], 1, extent(2), extent(3)}});
+  return checkSmoothInputs(*this);
+}
+
+SmallVector<Value> SmoothL1ItemsOp::buildNests(OpBuilder &b) {
+  auto x = tensorTypeOf(getX());
+  AxisRows rows(x, 1);
+  NestBuilder nest(b, getLoc(), x.getShape(), rows.reduction);
+  for (Value input : smoothInputs(*this, b))
+    nest.input(input, iota(x.getRank()));
+  nest.output(rows.type, rows.others, 0.0);
+  Value sums = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], smoothLoss(body.s, body.in, 1))};
+  })[0];
+  return {reshapeLike(b, getLoc(), sums, getY())};
 }
 
 //===----------------------------------------------------------------------===//

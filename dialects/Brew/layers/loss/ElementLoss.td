@@ -19,15 +19,27 @@ def Brew_SmoothL1LossOp : Brew_LayerOp<"smooth_l1_loss",
   let description = [{
     With d = inside * (x - t), the loss of an element is 0.5 (sigma d)^2 where
     |d| < 1 / sigma^2, and |d| - 0.5 / sigma^2 elsewhere, multiplied by `outside`. The loss is
-    the sum over the elements divided by dimension 0. `weights` are empty, `inside`, or `inside`
-    and `outside`.
+    the sum over the elements divided by dimension 0 (BATCH_SIZE), the number of elements without
+    dimension 1 (VALID, FULL) or 1 (NONE). `weights` are empty, `inside`, or `inside` and
+    `outside`.
 
     As in the forks of Caffe with this layer, the gradient is not multiplied by `inside` again
     if it is the only weight. It is meant to be 0 or 1, for which this makes no difference.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$t, Variadic<AnyTensor>:$weights),
-    layerAttributes, (ins F32Attr:$sigma));
+    layerAttributes, (ins F32Attr:$sigma,
+      DefaultValuedAttr<Brew_NormalizationAttr, "Normalization::BatchSize">:$normalization));
   let results = (outs AnyTensor:$loss);
+}
+
+def Brew_SmoothL1ItemsOp : Brew_LayerOp<"smooth_l1_items", [Pure, LoopNests]> {
+  let summary = "Huber loss of the differences of each item and position";
+  let description = [{
+    y [N, 1, H, W] is the sum over dimension 1 of the losses of `brew.smooth_l1_loss` with sigma 1.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$t, Variadic<AnyTensor>:$weights),
+    layerAttributes);
+  let results = (outs AnyTensor:$y);
 }
 
 def Brew_SigmoidCrossEntropyLossOp : Brew_LayerOp<"sigmoid_cross_entropy_loss",

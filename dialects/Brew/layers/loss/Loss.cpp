@@ -3,6 +3,7 @@
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/loss/Labels.h"
+#include "dialects/Brew/layers/loss/Pairs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,8 +14,8 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// Checks the shapes of a layer that compares scores with one label per row.
-template <typename Op> static LogicalResult checkLabels(Op op) {
-  ArrayRef<int64_t> x = shapeOf(op.getX());
+template <typename Op> static LogicalResult checkLabels(Op op, Value scores) {
+  ArrayRef<int64_t> x = shapeOf(scores);
   FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x.size());
   if (failed(axis))
     return failure();
@@ -34,7 +35,7 @@ bool SoftmaxLossOp::mustStayExact(unsigned operand) {
 bool SoftmaxLossOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
-  if (failed(checkLabels(*this)))
+  if (failed(checkLabels(*this, getX())))
     return failure();
   if (Value weights = getClassWeights()) {
     int64_t classes = labelLimit(), weightCount = countOf(shapeOf(weights));
@@ -63,6 +64,35 @@ SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
+/// Builds -log of the probability of the label of each row, times the weight of
+/// its class unless `classWeights` is null; 0 for ignored labels.
+static Value buildLabelLosses(OpBuilder &b, Location loc, Value prob,
+                              Value labels, const AxisRows &rows, int64_t axis,
+                              std::optional<int64_t> ignore,
+                              Value classWeights) {
+  const int64_t classes = shapeOf(prob)[axis];
+  SmallVector<int64_t> rowDims = iota(rows.type.getRank());
+  NestBuilder perRow(b, loc, rows.type.getShape());
+  perRow.input(labels, rowDims);
+  perRow.output(rows.type, rowDims);
+  return perRow.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    Label label(s, body.in[0], classes, ignore);
+    SmallVector<Value> indices;
+    for (int64_t dim : rowDims)
+      indices.push_back(body.loop(dim));
+    indices.insert(indices.begin() + axis, label.index);
+    Value p = body.read(prob, indices);
+    Type type = p.getType();
+    Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
+    if (classWeights)
+      loss = s.mul(loss, body.read(classWeights, label.index));
+    if (label.ignored)
+      loss = s.select(label.ignored, s.constant(type, 0), loss);
+    return {loss};
+  })[0];
+}
+
 SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto probType = tensorTypeOf(getProb());
@@ -73,27 +103,8 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   Value prob = buildSoftmax(b, loc, getX(), axis, probType);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
 
-  SmallVector<int64_t> rowDims = iota(rows.type.getRank());
-  NestBuilder perRow(b, loc, rows.type.getShape());
-  perRow.input(labels, rowDims);
-  perRow.output(rows.type, rowDims);
-  Value losses =
-      perRow.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        ScalarBuilder &s = body.s;
-        Label label(s, body.in[0], classes, ignore);
-        SmallVector<Value> indices;
-        for (int64_t dim : rowDims)
-          indices.push_back(body.loop(dim));
-        indices.insert(indices.begin() + axis, label.index);
-        Value p = body.read(prob, indices);
-        Type type = p.getType();
-        Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
-        if (Value weights = getClassWeights())
-          loss = s.mul(loss, body.read(weights, label.index));
-        if (label.ignored)
-          loss = s.select(label.ignored, s.constant(type, 0), loss);
-        return {loss};
-      })[0];
+  Value losses = buildLabelLosses(b, loc, prob, labels, rows, axis, ignore,
+                                  getClassWeights());
   Value total = buildTotal(b, loc, losses, scalar);
 
   int64_t count = countOf(rows.type.getShape());
@@ -141,6 +152,22 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
   });
 }
 
+LogicalResult LabelLossesOp::inferShapes(Shapes &tops, Shapes &) {
+  if (failed(checkLabels(*this, getProb())))
+    return failure();
+  tops.emplace_back(shapeOf(getLabel()));
+  return success();
+}
+
+SmallVector<Value> LabelLossesOp::buildNests(OpBuilder &b) {
+  Location loc = getLoc();
+  AxisRows rows(tensorTypeOf(getProb()), getAxis());
+  Value losses =
+      buildLabelLosses(b, loc, getProb(), labelsByRow(b, loc, getLabel(), rows),
+                       rows, getAxis(), asOptional(getIgnoreLabel()), nullptr);
+  return {reshapeLike(b, loc, losses, getLosses())};
+}
+
 //===----------------------------------------------------------------------===//
 // Accuracy
 //===----------------------------------------------------------------------===//
@@ -152,7 +179,7 @@ bool AccuracyOp::mustStayExact(unsigned operand) {
 bool AccuracyOp::staysF32(unsigned) { return true; }
 
 LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
-  if (failed(checkLabels(*this)))
+  if (failed(checkLabels(*this, getX())))
     return failure();
   int64_t classes = shapeOf(getX())[getAxis()];
   if (static_cast<int64_t>(getTopK()) > classes)

@@ -39,6 +39,17 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNes
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
+def Brew_LabelLossesOp : Brew_LayerOp<"label_losses", [Pure, LoopNests]> {
+  let summary = "-log(prob[label]) of each label, 0 for ignored ones";
+  let description = [{
+    `losses` has the shape of `label`. The loss of `brew.softmax_loss` without class weights is
+    their sum divided by the normalizer.
+  }];
+  let arguments = !con((ins AnyTensor:$prob, AnyTensor:$label), layerAttributes,
+    (ins I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label));
+  let results = (outs AnyTensor:$losses);
+}
+
 def Brew_AccuracyOp : Brew_LayerOp<"accuracy",
     [Pure, LoopNests, Labels, ItemCounts, RoundablePartly]> {
   let summary = "Fraction of samples whose label is among the `top_k` scores";

@@ -51,6 +51,14 @@ void buildPsRoiPooling(LayerBuilder &l) {
   op.setSpatialScale(APFloat(settings.spatial_scale()));
 }
 
+void buildBoxAnnotator(LayerBuilder &l) {
+  const caffe::BoxAnnotatorOHEMParameter &settings =
+      l.layer.box_annotator_ohem_param();
+  auto op = l.layerOp<HardRegionsOp>();
+  op.setCount(settings.roi_per_img());
+  op.setIgnoreLabel(settings.ignore_label());
+}
+
 /// Returns the aspect ratios other than 1, each once, with their inverses if
 /// `flip`.
 std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
@@ -198,7 +206,8 @@ void buildPriorBoxClustered(LayerBuilder &l) {
 } // namespace
 
 BuildFunctions detectionFunctions() {
-  return {{"PSROIPooling", buildPsRoiPooling},
+  return {{"BoxAnnotatorOHEM", buildBoxAnnotator},
+          {"PSROIPooling", buildPsRoiPooling},
           {"PriorBox", buildPriorBox},
           {"PriorBoxClustered", buildPriorBoxClustered},
           {"ROIAlign", buildRoiAlign},

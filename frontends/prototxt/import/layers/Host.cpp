@@ -64,8 +64,9 @@ void buildHost(LayerBuilder &l) {
   setHostSettings(l.layerOp<HostLayerOp>(), l, type, settings.param_str());
 }
 
-void buildDetectionEvaluate(LayerBuilder &l) {
-  setHostSettings(l.layerOp<HostLayerOp>(), l, "DetectionEvaluate", l.folder);
+/// Builds a layer that the runtime computes under the name of its type.
+void buildRuntimeLayer(LayerBuilder &l) {
+  setHostSettings(l.layerOp<HostLayerOp>(), l, l.layer.type(), l.folder);
 }
 
 /// By default the first two bottoms get a gradient; the priors and the true
@@ -113,28 +114,41 @@ void buildDetectionOutput(LayerBuilder &l) {
   setHostSettings(files, l, "DetectionOutput", l.folder);
 }
 
-/// The runtime computes the regions and their number.
-void buildProposal(LayerBuilder &l) {
-  auto proposals = HostLayerOp::create(l.b, l.loc, l.types(l.topCount() + 1),
-                                       l.bottoms.take_front(3));
-  l.setTops(proposals, 0, 0);
-  setHostSettings(proposals, l, "Proposal", l.folder);
+/// Builds a layer whose tops, and the number of their items along dimension
+/// `axis`, are computed by the runtime.
+void buildCountedTops(LayerBuilder &l, int64_t axis) {
+  auto tops =
+      HostLayerOp::create(l.b, l.loc, l.types(l.topCount() + 1), l.bottoms);
+  l.setTops(tops, 0, 0);
+  setHostSettings(tops, l, l.layer.type(), l.folder);
   // with_item_count has no gradient, so it needs no propagate_down.
   auto op = WithItemCountOp::create(l.b, l.loc, l.types(l.topCount(), 1),
-                                    proposals->getResults());
+                                    tops->getResults());
+  op.setAxis(axis);
   l.setTops(op, 0, l.topCount());
 }
+
+/// The runtime computes the regions and their number.
+void buildProposal(LayerBuilder &l) { buildCountedTops(l, 0); }
+/// The runtime computes the rows, which are along dimension 2, and their
+/// number.
+void buildYoloDetections(LayerBuilder &l) { buildCountedTops(l, 2); }
 
 } // namespace
 
 BuildFunctions hostFunctions() {
   return {{"", buildHost}, // declaredHostKind()
-          {"DetectionEvaluate", buildDetectionEvaluate},
+          {"DetectionEvaluate", buildRuntimeLayer},
           {"DetectionOutput", buildDetectionOutput},
+          {"EvalDetection", buildRuntimeLayer},
           {"HDF5Output", buildHost},
           {"MultiBoxLoss", buildMultiBoxLoss},
           {"Proposal", buildProposal},
-          {"Python", buildHost}};
+          {"Python", buildHost},
+          {"RegionLoss", buildRuntimeLayer},
+          {"YoloDetectionOutput", buildYoloDetections},
+          {"Yolov3", buildRuntimeLayer},
+          {"Yolov3DetectionOutput", buildYoloDetections}};
 }
 
 } // namespace brew::prototxt

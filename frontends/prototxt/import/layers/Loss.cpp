@@ -9,6 +9,8 @@
 #include "formats/PathLookup.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
+#include <algorithm>
+
 using namespace brew::dialects;
 using llvm::APFloat;
 using mlir::Value;
@@ -76,6 +78,23 @@ void buildSoftmaxLoss(LayerBuilder &l) {
   divideByFixed(l, op);
 }
 
+/// R-FCN's loss, whose third top are the losses of the labels.
+void buildSoftmaxLossOHEM(LayerBuilder &l) {
+  auto op = SoftmaxLossOp::create(l.b, l.loc, l.types(3, 1), l.bottoms);
+  l.setTops(op, 0, std::min(l.topCount(), 2));
+  op.setPropagateDownAttr(l.propagateDown());
+  op.setAxis(l.layer.softmax_param().axis());
+  setNormalization(op, l.layer.loss_param());
+  setIgnoreLabel(op, l.layer.loss_param());
+  l.checkLabels(op.getStatus());
+  if (l.topCount() == 3) {
+    auto losses = l.lastOp<LabelLossesOp>(2, {op.getProb(), op.getLabel()});
+    losses.setAxis(op.getAxis());
+    setIgnoreLabel(losses, l.layer.loss_param());
+  }
+  divideByFixed(l, op);
+}
+
 void buildAccuracy(LayerBuilder &l) {
   const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
   auto op = l.layerOp<AccuracyOp>(l.types(2 - l.topCount(), 1));
@@ -88,6 +107,18 @@ void buildAccuracy(LayerBuilder &l) {
 void buildSmoothL1Loss(LayerBuilder &l) {
   l.layerOp<SmoothL1LossOp>().setSigma(
       APFloat(l.layer.smooth_l1_loss_param().sigma()));
+}
+
+/// R-FCN's loss, whose second top are the losses of the items.
+void buildSmoothL1LossOHEM(LayerBuilder &l) {
+  auto op = SmoothL1LossOp::create(l.b, l.loc, l.blobType, l.bottoms);
+  l.setTops(op, 0, 1);
+  op.setPropagateDownAttr(l.propagateDown());
+  op.setSigma(APFloat(1.0F));
+  setNormalization(op, l.layer.loss_param());
+  if (l.topCount() == 2)
+    l.lastOp<SmoothL1ItemsOp>(1, l.bottoms);
+  divideByFixed(l, op);
 }
 
 /// Unlike other losses, this one divides by the number of items by default.
@@ -179,7 +210,9 @@ BuildFunctions lossFunctions() {
           {"MultinomialLogisticLoss", buildMultinomialLogisticLoss},
           {"SigmoidCrossEntropyLoss", buildSigmoidCrossEntropyLoss},
           {"SmoothL1Loss", buildSmoothL1Loss},
-          {"SoftmaxWithLoss", buildSoftmaxLoss}};
+          {"SmoothL1LossOHEM", buildSmoothL1LossOHEM},
+          {"SoftmaxWithLoss", buildSoftmaxLoss},
+          {"SoftmaxWithLossOHEM", buildSoftmaxLossOHEM}};
 }
 
 } // namespace brew::prototxt

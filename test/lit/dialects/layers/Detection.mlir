@@ -26,4 +26,7 @@ brew.program @main test {
   // CHECK: brew.detection_output "d"(%{{.*}}, %{{.*}}, %{{.*}}) {background = 0 : i64, center_size, confidence_threshold = 1.000000e-01 : f32, eta = 1.000000e+00 : f32, keep_top_k = 5 : i64, nms_threshold = 4.500000e-01 : f32, num_classes = 3 : i64, share_location, top_k = 4 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
   %l, %c, %o = brew.data_input "ssd" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, center_size, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, confidence_threshold = 0.1 : f32, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
+  // CHECK: brew.hard_regions "h"(%[[ROIS]], %{{.*}}, %{{.*}}, %{{.*}}) {count = 3 : i64, ignore_label = -1 : i64, tops = ["hl", "hw"]} : (tensor<7x5xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7x8xf32>) -> (tensor<7x1x1x1xf32>, tensor<7x8x1x1xf32>)
+  %e, %hw = brew.data_input "ohem" "Input" {config = "", folder = "", tops = ["e", "hw"]} : tensor<7xf32>, tensor<7x8xf32>
+  %hl, %hb = brew.hard_regions "h"(%rois, %e, %e, %hw) {count = 3 : i64, ignore_label = -1 : i64, tops = ["hl", "hw"]} : (tensor<7x5xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7x8xf32>) -> (tensor<7x1x1x1xf32>, tensor<7x8x1x1xf32>)
 }

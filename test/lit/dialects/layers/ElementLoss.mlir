@@ -12,6 +12,10 @@ brew.program @p train {
   %v = brew.data_input "m" "Input" {config = "", folder = "", tops = []} : tensor<f32>
   // CHECK: brew.memory_loss "m"(%{{.*}}, %{{.*}}, %{{.*}}) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]}
   %m = brew.memory_loss "m"(%x, %t, %v) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>) -> tensor<*xf32>
+  // CHECK: brew.smooth_l1_items "o"(%{{.*}}, %{{.*}}, %{{.*}}) {tops = ["o"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x1x1x1xf32>
+  %o = brew.smooth_l1_items "o"(%x, %t, %x) {tops = ["o"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x1x1x1xf32>
+  // CHECK: brew.smooth_l1_loss "f"(%{{.*}}, %{{.*}}) {normalization = #brew<normalization full>, sigma = 1.000000e+00 : f32, tops = ["f"]}
+  %f = brew.smooth_l1_loss "f"(%x, %t) {sigma = 1.0 : f32, normalization = #brew<normalization full>, tops = ["f"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<*xf32>
   // CHECK: brew.smooth_l1_loss "s"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {sigma = 2.000000e+00 : f32, tops = ["s"]}
   %s = brew.smooth_l1_loss "s"(%x, %t, %x, %t) {sigma = 2.0 : f32, tops = ["s"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<*xf32>
   // CHECK: brew.sigmoid_cross_entropy_loss "c"{{.*}} {ignore_label = 255 : i64, normalization = #brew<normalization valid>, tops = ["c"]}

@@ -20,6 +20,9 @@ brew.program @main test {
   // CHECK: brew.with_item_count "n"(%[[X]], %{{.*}}) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   %number = brew.data_input "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
   %n, %counted = brew.with_item_count "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
+  %rows = brew.data_input "rows" "Input" {config = "", folder = "", tops = ["rows"]} : tensor<1x1x4x7xf32>
+  // CHECK: brew.with_item_count "m"(%{{.*}}, %{{.*}}) {axis = 2 : i64, tops = ["m"]} : (tensor<1x1x4x7xf32>, tensor<1xf32>) -> (tensor<1x1x4x7xf32>, tensor<1x1xi32>)
+  %m2, %counted2 = brew.with_item_count "m"(%rows, %number) {axis = 2 : i64, tops = ["m"]} : (tensor<1x1x4x7xf32>, tensor<1xf32>) -> (tensor<1x1x4x7xf32>, tensor<1x1xi32>)
   // CHECK: brew.filter_backward "f"(%[[M]], %[[P]]) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
   %dx = brew.filter_backward "f"(%m, %position) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
 }
