@@ -9,9 +9,20 @@ with `$ `. Each such line is a command for one bash, which runs the whole page. 
 expected output (standard output and standard error); a command without such lines may print
 anything.
 
-The shell starts in an empty folder that looks like the repository after a build: examples/ and
-docs/ are links into the repository, and bin/, lib/ and python/ of build/release are links into the
-build folder.
+Comments, which readers do not see, prepare and exclude blocks:
+
+    <!-- run                     runs the lines up to --> in the same bash. They must succeed.
+    <!-- file: NAME -->          writes the next block to a file, for later commands.
+    <!-- not run: REASON -->     excludes the next block: it needs a GPU, a network, minutes, or
+                                 files that nobody has.
+
+So that no command is left out by mistake, a block whose first line is a command without `$ ` is an
+error, unless it is excluded or a synopsis (a line with a word in CAPITALS or with brackets), and so
+is a C or C++ program with a main function that is written to no file.
+
+The shell starts in an empty folder that looks like the repository after a build: docs/, examples/
+and others are links into the repository, and bin/, lib/ and python/ of build/release are links into
+the build folder. prepare.py makes files that many pages name.
 
 Rules of the comparison, by line:
   - `...` alone on a line matches any number of lines, and `...` within a line any text;
@@ -22,9 +33,10 @@ Rules of the comparison, by line:
   - runs of spaces are equal.
 
 A command must succeed, except if its expected output contains `error:`; then it must fail.
-Exit status: 0 if the page is correct, 1 if not, 2 if it contains no command.
+Exit status: 0 if the page is correct, 1 if not.
 """
 import argparse
+import dataclasses
 import os
 import re
 import subprocess
@@ -36,55 +48,114 @@ ANY_NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 LOG_PREFIX = r"\b([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\]"
 TOKENS = re.compile(rf"(?P<any>\.\.\.)|(?P<log>{LOG_PREFIX})|(?P<number>{NUMBER})|(?P<space>\s+)")
 MARKER = "run_docs:end-of-command:"
+# The first words of commands.
+COMMAND = re.compile(
+    r"(?:\w+=\S* )*(?:\S*/)?(?:brewc|brew-run|brew-data|caffe|convert_imageset|compute_image_mean|"
+    r"extract_features|python3|pip|cmake|cpack|cc|c\+\+|g\+\+|mpirun|srun|debootstrap|mkdir|cat|cd|"
+    r"(?<=scripts/)\w+|(?<=scripts/)gpu-check|(?<=benchmarks/)\S+|(?<=test/install/)\w+)(?=\s|$)")
+# Words of a synopsis: CAPITALS, [options] or repeated...
+PLACEHOLDER = re.compile(r"(?<![\w./$-])[A-Z][A-Z_]+(?![\w=/.])|\[|\.\.\.")
 
 
-def code_blocks(text):
-    """Yields the number of the first line and the lines of each code block, without indentation."""
+@dataclasses.dataclass
+class Block:
+    """A code block, or a comment `<!-- run`."""
+    line: int  # number of its first line of content
+    lines: list  # without indentation
+    comment: str = ""  # `run`, or `file: NAME` or `not run: REASON` of the comment above
+
+
+def blocks(text):
+    """Yields the blocks of a page."""
     lines = text.split("\n")
-    at = 0
+    at, comment = 0, ""
     while at < len(lines):
         fence = re.match(r"( *)```", lines[at])
-        if fence:
+        mark = re.fullmatch(r" *<!-- (file: \S+|not run: .+) -->", lines[at])
+        if lines[at] == "<!-- run":
+            start = at = at + 1
+            while at < len(lines) and lines[at] != "-->":
+                at += 1
+            yield Block(start + 1, lines[start:at], "run")
+            at += 1
+        elif fence:
             start = at = at + 1
             while at < len(lines) and not lines[at].lstrip().startswith("```"):
                 at += 1
-            yield start + 1, [line[len(fence.group(1)):] for line in lines[start:at]]
-            at += 1
+            yield Block(start + 1, [line[len(fence.group(1)):] for line in lines[start:at]],
+                        comment)
+            at, comment = at + 1, ""
         elif lines[at].startswith("    ") and (at == 0 or not lines[at - 1].strip()):
             start = at
             while at < len(lines) and (lines[at].startswith("    ") or not lines[at].strip()):
                 at += 1
-            yield start + 1, "\n".join(line[4:] for line in lines[start:at]).rstrip().split("\n")
+            # Blocks of a list are indented further.
+            indent = len(lines[start]) - len(lines[start].lstrip())
+            yield Block(start + 1, "\n".join(
+                line[indent:] if not line[:indent].strip() else line.lstrip()
+                for line in lines[start:at]).rstrip().split("\n"), comment)
+            comment = ""
         else:
+            if mark and comment:
+                raise ValueError(f"line {at + 1}: two comments for one block")
+            comment = mark.group(1) if mark else comment
+            if comment and not mark and lines[at].strip():
+                raise ValueError(f"line {at + 1}: no block follows the comment '{comment}'")
             at += 1
+    if comment:
+        raise ValueError(f"no block follows the comment '{comment}'")
+
+
+def block_commands(block):
+    """Yields (line number, command, lines of expected output) of a block of `$ ` lines."""
+    number, lines = block.line, block.lines
+    at = 0
+    while at < len(lines):
+        start, command = at, [lines[at][2:]]
+        at += 1
+        while command[-1].endswith("\\") and at < len(lines):
+            command.append(lines[at])
+            at += 1
+        end = re.search(r"<<-?\s*['\"]?(\w+)", command[0])
+        if end:
+            while at < len(lines) and lines[at] != end.group(1):
+                command.append(lines[at])
+                at += 1
+            if at == len(lines):
+                raise ValueError(f"line {number + start}: no line '{end.group(1)}'")
+            command.append(lines[at])
+            at += 1
+        expected = []
+        while at < len(lines) and not lines[at].startswith("$ "):
+            expected.append(lines[at].rstrip())
+            at += 1
+        while expected and not expected[-1]:
+            expected.pop()
+        yield number + start, "\n".join(command), expected
 
 
 def commands(text):
-    """Yields (line number, command, lines of expected output) of a page."""
-    for number, lines in code_blocks(text):
-        if not lines or not lines[0].startswith("$ "):
-            continue
-        at = 0
-        while at < len(lines):
-            start, command = at, [lines[at][2:]]
-            at += 1
-            while command[-1].endswith("\\") and at < len(lines):
-                command.append(lines[at])
-                at += 1
-            end = re.search(r"<<-?\s*['\"]?(\w+)", command[0])
-            if end:
-                while at < len(lines) and lines[at] != end.group(1):
-                    command.append(lines[at])
-                    at += 1
-                if at == len(lines):
-                    raise ValueError(f"line {number + start}: no line '{end.group(1)}'")
-                command.append(lines[at])
-                at += 1
-            expected = []
-            while at < len(lines) and not lines[at].startswith("$ "):
-                expected.append(lines[at].rstrip())
-                at += 1
-            yield number + start, "\n".join(command), expected
+    """Yields (line number, command, lines of expected output) of a page, in order."""
+    for block in blocks(text):
+        content = "\n".join(block.lines)
+        if block.comment == "run":
+            # After a failure the shell exits, which is an error.
+            yield block.line, f"set -e\n{content}\nset +e", []
+        elif block.comment.startswith("file: "):
+            name = block.comment.removeprefix("file: ")
+            yield block.line, f"cat > {name} <<'END-OF-FILE'\n{content}\nEND-OF-FILE", []
+        elif not block.comment and block.lines[0].startswith("$ "):
+            yield from block_commands(block)
+
+
+def left_out(text):
+    """Yields the line number and first line of each block that is neither run nor excluded."""
+    for block in blocks(text):
+        first = re.sub(r"\s+#.*", "", block.lines[0])
+        is_command = COMMAND.match(first) and not PLACEHOLDER.search(first)
+        is_program = re.search(r"^int main\(", "\n".join(block.lines), re.M)
+        if not block.comment and (is_command or is_program and not first.startswith("$ ")):
+            yield block.line, first
 
 
 def line_pattern(line):
@@ -128,7 +199,7 @@ def make_repository(folder, source, build):
     """Fills `folder` with links, so that it looks like a repository with its build."""
     release = os.path.join(folder, "build", "release")
     os.makedirs(release)
-    for name in ("examples", "docs", "include", "benchmarks"):
+    for name in ("examples", "docs", "include", "benchmarks", "test"):
         os.symlink(os.path.join(source, name), os.path.join(folder, name))
     for name in ("bin", "lib", "python"):
         if os.path.exists(os.path.join(build, name)):
@@ -175,6 +246,11 @@ class Shell:
 
 def check_page(text, name, folder, out=sys.stdout):
     """Runs a page in `folder`. Returns the number of its commands, or None after a failure."""
+    omitted = list(left_out(text))
+    for number, line in omitted:
+        print(f"{name}:{number}: not run, and no comment says why: {line}", file=out)
+    if omitted:
+        return None
     count = 0
     with Shell(folder) as shell:
         for number, command, expected in commands(text):
@@ -208,9 +284,6 @@ def main():
         count = check_page(text, options.page, folder)
     if count is None:
         sys.exit(1)
-    if count == 0:
-        print(f"{options.page}: no code block begins with '$ '")
-        sys.exit(2)
     print(f"{options.page}: {count} commands")
 
 

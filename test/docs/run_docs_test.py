@@ -3,7 +3,7 @@ import io
 import tempfile
 import unittest
 
-from run_docs import check_page, commands, first_difference
+from run_docs import blocks, check_page, commands, first_difference, left_out
 
 
 class Pages(unittest.TestCase):
@@ -45,6 +45,56 @@ class Pages(unittest.TestCase):
 
     def test_commands_get_no_input(self):
         self.assertEqual(self.check("\n    $ cat\n    $ echo a\n    a\n")[0], 2)
+
+
+class Comments(unittest.TestCase):
+    def log(self, text):
+        """Returns the number of commands, or None, and the log."""
+        out = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder:
+            return check_page(text, "page.md", folder, out), out.getvalue()
+
+    def test_hidden_commands_run_in_the_same_shell(self):
+        page = ("<!-- run\nx=7\ncat > a <<'END'\n    indented\nEND\n-->\n\n"
+                "    $ echo $x; cat a\n    7\n        indented\n")
+        self.assertEqual(self.log(page)[0], 2)
+
+    def test_hidden_commands_must_succeed(self):
+        self.assertIsNone(self.log("<!-- run\nfalse\ntrue\n-->\n")[0])
+
+    def test_files(self):
+        page = ("<!-- file: a.c -->\n\n    int main(void) { return 0; }\n\nText\n\n"
+                "    $ cat a.c\n    int main(void) { return 0; }\n")
+        self.assertEqual(self.log(page)[0], 2)
+
+    def test_excluded_blocks_are_not_run(self):
+        self.assertEqual(self.log("<!-- not run: minutes -->\n\n    $ false\n")[0], 0)
+        self.assertEqual(self.log("- item\n\n  <!-- not run: minutes -->\n\n      $ false\n")[0], 0)
+
+    def test_blocks_in_lists(self):
+        self.assertIsNone(self.log("- item\n\n      $ false\n")[0])
+
+    def test_a_comment_needs_a_block(self):
+        with self.assertRaises(ValueError):
+            list(blocks("<!-- not run: minutes -->\n\nText\n\n    $ false\n"))
+        with self.assertRaises(ValueError):
+            list(blocks("<!-- not run: minutes -->\n"))
+
+    def test_forgotten_commands_are_errors(self):
+        for line in ("brewc net.prototxt", "X=1 brew-run train net.plan", "cd build && cmake .",
+                     "scripts/build   # with TESTS [and more]", "build/release/bin/caffe train"):
+            command = line.split("#")[0].rstrip()
+            self.assertEqual(list(left_out(f"\n    {line}\n")), [(2, command)], line)
+            self.assertIsNone(self.log(f"\n    {line}\n")[0])
+        self.assertEqual(list(left_out("\n    // text\n    int main() {}\n")), [(2, "// text")])
+
+    def test_synopses_and_output_are_no_commands(self):
+        for line in ("brewc NET -o net.plan", "brew-run infer PLAN FILE...", "caffe train [-gpu 0]",
+                     "brew-run: error: no", "layer { }", "categories"):
+            self.assertEqual(list(left_out(f"\n    {line}\n")), [], line)
+
+    def test_empty_lines_between_commands(self):
+        self.assertEqual(self.log("\n    $ echo a\n    a\n\n    $ echo b\n    b\n")[0], 2)
 
 
 class Lines(unittest.TestCase):

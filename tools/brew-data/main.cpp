@@ -84,8 +84,10 @@ void addImageSet(CLI::App *command, data::ImageSetOptions &options,
                     "check that all the datums have the same size");
   command->add_flag("--encoded", options.encoded,
                     "save the encoded image in the datum");
-  command->add_option("--encode_type,--encode-type", options.encodeType,
-                      "format of encoded images: png or jpg");
+  command
+      ->add_option("--encode_type,--encode-type", options.encodeType,
+                   "format of encoded images: png or jpg")
+      ->type_name("png|jpg");
   command
       ->add_option("--threads", options.threads,
                    "decoding threads (0: one per core)")
@@ -122,23 +124,29 @@ void addFolderSet(CLI::App *command, data::FolderSetOptions &options) {
                    "folder for train_lmdb, test_lmdb, labels.txt and "
                    "mean.binaryproto")
       ->required();
-  command->add_option_function<std::string>(
-      "--resize",
-      [&options](const std::string &text) {
-        options.resize = parseSize("--resize", text);
-      },
-      "N: resize the shorter side to N and keep the aspect ratio; H,W: resize "
-      "to that height and width");
-  command->add_option_function<std::string>(
-      "--crop",
-      [&options](const std::string &text) {
-        options.crop = parseSize("--crop", text);
-      },
-      "N or H,W: crop the centre of the (resized) image");
+  command
+      ->add_option_function<std::string>(
+          "--resize",
+          [&options](const std::string &text) {
+            options.resize = parseSize("--resize", text);
+          },
+          "N: resize the shorter side to N and keep the aspect ratio; H,W: "
+          "resize "
+          "to that height and width")
+      ->type_name("N|H,W");
+  command
+      ->add_option_function<std::string>(
+          "--crop",
+          [&options](const std::string &text) {
+            options.crop = parseSize("--crop", text);
+          },
+          "N or H,W: crop the centre of the (resized) image")
+      ->type_name("N|H,W");
   command
       ->add_option("--test", options.testShare,
                    "share of each class for testing (default 0.2; 0: no test "
                    "database)")
+      ->type_name("SHARE")
       ->check(CLI::Range(0.0, 0.99));
   command->add_flag("--gray", options.gray, "convert images to grayscale");
   command
@@ -186,6 +194,7 @@ int run(const std::vector<std::string> &arguments) {
       "cifar10", "convert CIFAR-10 binary batches (plain or .gz)");
   cifar->add_option("BATCH", batches, "batch files, in order")->required();
   cifar->add_option("-o,--output", output.path, "database to create")
+      ->type_name("OUT_DB")
       ->required();
   addOutputOptions(cifar);
 
@@ -247,8 +256,10 @@ int run(const std::vector<std::string> &arguments) {
   inspect->add_option("DB", inspection.database, "database to read")
       ->required();
   inspect->add_flag("--json", inspection.json, "print JSON");
-  inspect->add_option("--sheet", inspection.sheet,
-                      "PNG file to write with the first images");
+  inspect
+      ->add_option("--sheet", inspection.sheet,
+                   "PNG file to write with the first images")
+      ->type_name("FILE");
   inspect
       ->add_option("--images", inspection.sheetImages,
                    "number of images on the sheet (default 64)")
@@ -290,6 +301,7 @@ int run(const std::vector<std::string> &arguments) {
   CLI::App *merge = app.add_subcommand("merge", "concatenate databases");
   merge->add_option("DB", databases, "databases to read, in order")->required();
   merge->add_option("-o,--output", output.path, "database to create")
+      ->type_name("OUT_DB")
       ->required();
   addOutputOptions(merge);
 
@@ -297,8 +309,10 @@ int run(const std::vector<std::string> &arguments) {
   CLI::App *windows = app.add_subcommand(
       "windows", "check a window file of WindowData against its images");
   windows->add_option("FILE", windowFile, "window file")->required();
-  windows->add_option("--root", windowRoot,
-                      "prefix of the images' names, e.g. a folder/");
+  windows
+      ->add_option("--root", windowRoot,
+                   "prefix of the images' names, e.g. a folder/")
+      ->type_name("PREFIX");
 
   CLI::App *list = app.add_subcommand(
       "list", "show the size and first record of a database");

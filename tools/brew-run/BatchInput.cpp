@@ -40,10 +40,12 @@ void BatchInput::run(const std::vector<const float *> &samples) {
 }
 
 void addImageOptions(CLI::App &command, ImageOptions &options) {
-  command.add_option("--mean", options.mean,
-                     "Mean to subtract from images: values separated by "
-                     "commas, or a .binaryproto (default: recorded in the "
-                     "plan, or none)");
+  command
+      .add_option("--mean", options.mean,
+                  "Mean to subtract from images: values separated by "
+                  "commas, or a .binaryproto (default: recorded in the "
+                  "plan, or none)")
+      ->type_name("V,...|FILE");
   command.add_option("--scale", options.scale,
                      "Factor for images, after subtracting the mean (default: "
                      "recorded in the plan, or 1)");

@@ -98,12 +98,15 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
   command
       .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
       ->type_name("FILES");
-  command.add_option("--gpu", options.gpu, "GPU to run on; only for GPU plans");
+  command.add_option("--gpu", options.gpu, "GPU to run on; only for GPU plans")
+      ->type_name("ID");
 }
 
 void addWeightOptions(CLI::App &command, std::vector<std::string> &weights) {
-  CLI::Option *files = command.add_option(
-      "--weights", weights, "Weights (files separated by commas)");
+  CLI::Option *files = command
+                           .add_option("--weights", weights,
+                                       "Weights (files separated by commas)")
+                           ->type_name("FILES");
   command.get_option("--allow-missing-weights")->needs(files);
 }
 

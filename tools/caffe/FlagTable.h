@@ -16,13 +16,18 @@ enum class FlagOwner {
 };
 
 struct FlagInfo {
-  const char *name;
+  const char *name; ///< without dashes
   FlagKind kind;
   FlagOwner owner;
+  const char *valueName = ""; ///< of the value in the help; empty for booleans
+  const char *help = "";      ///< one sentence; empty without an effect
 };
 
 /// Returns all flags that the command accepts.
 const std::vector<FlagInfo> &flagTable();
+
+/// Returns the lines of `caffe -help` about all flags.
+std::string flagHelp();
 
 /// Returns the entry of a flag, or null.
 const FlagInfo *findFlag(const std::string &name);

@@ -42,11 +42,8 @@ constexpr char kUsage[] =
     "  test            score a model\n"
     "  device_query    show GPU diagnostic information\n"
     "  time            benchmark model execution time\n\n"
-    "flags: -solver -model -weights -snapshot -iterations -gpu -phase -level\n"
-    "  -stage -sigint_effect -sighup_effect; flags of gflags (-flagfile) and\n"
-    "  glog (-log_dir, -minloglevel). Write -name value or --name=value.\n"
-    "  Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
-    "  brewc and brew-run do the same in two steps and take more flags.\n";
+    "Compiled plans are cached in $XDG_CACHE_HOME/brew/plans.\n"
+    "brewc and brew-run do the same in two steps and take more flags.\n\n";
 
 /// The flags that are forwarded to brew-run unchanged.
 const std::vector<std::string> kForwardedFlags = {
@@ -176,15 +173,20 @@ int compileAndRun(const CommandLine &line) {
   brew::tools::execProgram(runCommand);
 }
 
+void printUsage(std::FILE *stream) {
+  std::fputs(kUsage, stream);
+  std::fputs(brew::caffe_command::flagHelp().c_str(), stream);
+}
+
 int run(const std::vector<std::string> &arguments) {
   if (arguments.empty() || arguments[0] == "-h") {
-    std::fputs(kUsage, arguments.empty() ? stderr : stdout);
+    printUsage(arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }
   const CommandLine line = brew::caffe_command::readCommandLine(arguments);
   if (line.isTrue("help") || line.isTrue("helpshort") ||
       line.isTrue("helpfull")) {
-    std::fputs(kUsage, stdout);
+    printUsage(stdout);
     return 0;
   }
   if (line.isTrue("version")) {

@@ -1,4 +1,4 @@
-"""Compiles a deep net on a terminal. The process is stopped for more than three seconds soon after
+"""Compiles a deep net on a terminal. The process is stopped for more than three seconds as soon as
 it has a second thread, which shows the progress."""
 import os
 import pty
@@ -17,7 +17,6 @@ if pid == 0:
     os.execv(brewc, [brewc, "net.prototxt", "--phase=test", "-o", "net.plan"])
 while len(os.listdir("/proc/%d/task" % pid)) < 2:
     time.sleep(.001)
-time.sleep(.1)
 os.kill(pid, signal.SIGSTOP)
 time.sleep(3.2)
 os.kill(pid, signal.SIGCONT)

@@ -32,7 +32,7 @@ class RandomNet:
         self.readers = {}   # blob: how many layers read it
         self.inputs = set()
         # Caffe's views share their bottom's memory, so an in-place layer on either side of a view
-        # changes the values of other readers; in Brew's plans it does not (docs/differences.md).
+        # changes the values of other readers; in Brew's plans it does not (docs/coming-from-caffe.md).
         self.not_in_place, self.rewritten = set(), set()
         self.count = 0
         image = (self.draw_size(2, 4), self.draw_size(1, 4), self.draw_size(4, 8), self.draw_size(4, 8))

@@ -44,8 +44,10 @@ void addDeviceQuery(CLI::App &app, Action &action) {
   auto options = std::make_shared<DeviceQueryOptions>();
   CLI::App *command = app.add_subcommand(
       "device-query", "Show the devices that plans can run on");
-  command->add_option("--gpu", options->gpu,
-                      "GPUs to describe: numbers separated by commas, or all");
+  command
+      ->add_option("--gpu", options->gpu,
+                   "GPUs to describe: numbers separated by commas, or all")
+      ->type_name("ID,...|all");
   command->callback([options, &action] {
     action = [options] { return deviceQuery(*options); };
   });

@@ -295,8 +295,10 @@ void addEmbed(CLI::App &app, Action &action) {
       ->add_option("inputs,--inputs", options->rows.inputs,
                    "Images, folders, lists (.txt), IDX, HDF5 or .npy files, "
                    "databases")
+      ->type_name("FILES")
       ->required();
   command->add_option("--blob", options->rows.blob, "Blob with the features")
+      ->type_name("BLOB")
       ->required();
   command->add_option("--method", options->method, "pca or tsne (default)")
       ->transform(CLI::IsMember({"pca", "tsne"}, CLI::ignore_case));
@@ -304,27 +306,37 @@ void addEmbed(CLI::App &app, Action &action) {
       ->add_option("--components", options->components,
                    "Components of --method pca (default 2)")
       ->check(atLeast(1));
-  command->add_option("--output", options->output,
-                      ".npy file for the layout, a row per sample");
+  command
+      ->add_option("--output", options->output,
+                   ".npy file for the layout, a row per sample")
+      ->type_name("FILE");
   command
       ->add_option("--plot", options->plots,
                    "Scatter plot, .svg or .png; may be repeated")
+      ->type_name("FILE")
       ->delimiter(',');
   command->add_flag(
       "--monitor{:6060}", options->monitorAt,
       "Serve a page that shows the layout in progress at "
       "[HOST]:PORT (127.0.0.1:6060); the log names the file with its URL");
-  command->add_option("--projector", options->projector,
-                      "Folder for TensorBoard's projector");
+  command
+      ->add_option("--projector", options->projector,
+                   "Folder for TensorBoard's projector")
+      ->type_name("FOLDER");
   addWeightOptions(*command, options->rows.weights);
-  command->add_option("--program", options->rows.program,
-                      "Program to run (default: deploy, or the only one)");
-  command->add_option("--labels", options->labels,
-                      "File with a class name per line");
-  command->add_option(
-      "--classes", options->rows.classes,
-      "File with one class number per line for each sample, for "
-      "inputs without labels");
+  command
+      ->add_option("--program", options->rows.program,
+                   "Program to run (default: deploy, or the only one)")
+      ->type_name("NAME");
+  command
+      ->add_option("--labels", options->labels,
+                   "File with a class name per line")
+      ->type_name("FILE");
+  command
+      ->add_option("--classes", options->rows.classes,
+                   "File with one class number per line for each sample, for "
+                   "inputs without labels")
+      ->type_name("FILE");
   addImageOptions(*command, options->rows.images);
   command->add_option("--skip", options->rows.skip, "Samples to skip first")
       ->check(atLeast(0));

@@ -176,10 +176,12 @@ void addEval(CLI::App &app, Action &action) {
       "eval", "Run a program once on inputs from an HDF5 file, or on "
               "batches of its data layers");
   addPlanOptions(*command, options->plan);
-  command->add_option(
-      "--inputs", options->inputs,
-      "HDF5 file with /inputs/BLOB, and /output_gradients/BLOB for "
-      "the gradients of a plan compiled with --output-gradient");
+  command
+      ->add_option(
+          "--inputs", options->inputs,
+          "HDF5 file with /inputs/BLOB, and /output_gradients/BLOB for "
+          "the gradients of a plan compiled with --output-gradient")
+      ->type_name("FILE");
   CLI::Option *fromSource = command->add_flag(
       "--from-source", options->fromSource,
       "Run on batches of the data layers and write these: /batch/N/BLOB");
@@ -192,13 +194,16 @@ void addEval(CLI::App &app, Action &action) {
       ->add_option("--outputs", options->outputs,
                    "HDF5 file to write: /data/BLOB, with --gradients also "
                    "/diff/BLOB and /param_diff/LAYER/I; /param_after/LAYER/I")
+      ->type_name("FILE")
       ->required();
   addWeightOptions(*command, options->weights);
   command->add_flag("--gradients", options->gradients,
                     "Also write gradients of the total loss");
-  command->add_option("--program", options->program,
-                      "Program to run (default: the only one, deploy or "
-                      "test_0; forward_backward with --gradients)");
+  command
+      ->add_option("--program", options->program,
+                   "Program to run (default: the only one, deploy or "
+                   "test_0; forward_backward with --gradients)")
+      ->type_name("NAME");
   command->callback(
       [options, &action] { action = [options] { return eval(*options); }; });
 }

@@ -90,11 +90,13 @@ void addFeatures(CLI::App &app, Action &action) {
   command
       ->add_option("--blobs", options->blobs,
                    "Blobs to write; they must be pinned (brewc --keep)")
+      ->type_name("BLOB,...")
       ->delimiter(',')
       ->required();
   command
       ->add_option("--outputs", options->outputs,
                    "A database or file for each blob")
+      ->type_name("NAME,...")
       ->delimiter(',')
       ->required();
   command->add_option("--batches", options->batches, "Batches to run")
@@ -108,9 +110,11 @@ void addFeatures(CLI::App &app, Action &action) {
   command->add_flag("--overwrite", options->overwrite,
                     "Replace existing databases");
   addWeightOptions(*command, options->weights);
-  command->add_option("--program", options->program,
-                      "Program to run (default: the only one, deploy or "
-                      "test_0)");
+  command
+      ->add_option("--program", options->program,
+                   "Program to run (default: the only one, deploy or "
+                   "test_0)")
+      ->type_name("NAME");
   command->callback(
       [options, &action] { action = [options] { return extract(*options); }; });
 }

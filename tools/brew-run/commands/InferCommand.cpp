@@ -340,21 +340,30 @@ void addInfer(CLI::App &app, Action &action) {
       ->add_option("inputs,--inputs", options->inputs,
                    "Image, IDX, HDF5 or .npy files, lists of images "
                    "(.txt), folders of images, LMDB or LevelDB folders")
+      ->type_name("FILES")
       ->required();
   addWeightOptions(*command, options->weights);
-  command->add_option("--labels", options->labels,
-                      "File with one class name per line");
+  command
+      ->add_option("--labels", options->labels,
+                   "File with one class name per line")
+      ->type_name("FILE");
   CLI::Option *top =
       command->add_option("--top", options->top, "Classes to print per sample")
           ->capture_default_str()
           ->check(atLeast(1));
-  command->add_option("--outputs", options->outputs,
-                      "HDF5 file for the outputs; they are also printed with "
-                      "--json, --top or --labels");
-  command->add_option("--blob", options->blob,
-                      "Blob to print, instead of the net's outputs");
-  command->add_option("--program", options->program,
-                      "Program to run (default: deploy, or the only one)");
+  command
+      ->add_option("--outputs", options->outputs,
+                   "HDF5 file for the outputs; they are also printed with "
+                   "--json, --top or --labels")
+      ->type_name("FILE");
+  command
+      ->add_option("--blob", options->blob,
+                   "Blob to print, instead of the net's outputs")
+      ->type_name("BLOB");
+  command
+      ->add_option("--program", options->program,
+                   "Program to run (default: deploy, or the only one)")
+      ->type_name("NAME");
   addImageOptions(*command, options->images);
   command->add_flag("--json", options->json,
                     "Print one JSON object per line for each sample");
@@ -365,6 +374,7 @@ void addInfer(CLI::App &app, Action &action) {
       ->add_option("--image-dims", options->imageDims,
                    "Height and width to which images are resized before "
                    "cropping (default 256,256)")
+      ->type_name("H,W")
       ->delimiter(',')
       ->expected(2)
       ->needs(oversample)

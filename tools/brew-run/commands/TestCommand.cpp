@@ -101,8 +101,10 @@ void addTest(CLI::App &app, Action &action) {
                    "Batches to run, or with --env episodes to play")
       ->capture_default_str()
       ->check(atLeast(1));
-  command->add_option("--program", options->program,
-                      "Program to run (default: test_0, or the only one)");
+  command
+      ->add_option("--program", options->program,
+                   "Program to run (default: test_0, or the only one)")
+      ->type_name("NAME");
   addPlayOptions(*command, options->learning);
   command->callback(
       [options, &action] { action = [options] { return test(*options); }; });

@@ -380,9 +380,11 @@ void addTime(CLI::App &app, Action &action) {
       ->add_option("--profile", options->profile,
                    "Write a trace for chrome://tracing and Perfetto")
       ->type_name("FILE");
-  command->add_option("--program", options->program,
-                      "Program to run (default: forward_backward, or the "
-                      "only one)");
+  command
+      ->add_option("--program", options->program,
+                   "Program to run (default: forward_backward, or the "
+                   "only one)")
+      ->type_name("NAME");
   command
       ->add_option("--phase", options->phase,
                    "TRAIN or TEST: selects the program without --program")

@@ -258,10 +258,14 @@ void addTrain(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "train", "Train a net, from fillers, weights or a snapshot");
   addPlanOptions(*command, options->plan);
-  command->add_option("--sigint-effect", options->onInterrupt,
-                      "Effect of SIGINT: stop, snapshot or none");
-  command->add_option("--sighup-effect", options->onHangUp,
-                      "Effect of SIGHUP: stop, snapshot or none");
+  command
+      ->add_option("--sigint-effect", options->onInterrupt,
+                   "Effect of SIGINT: stop, snapshot or none")
+      ->type_name("EFFECT");
+  command
+      ->add_option("--sighup-effect", options->onHangUp,
+                   "Effect of SIGHUP: stop, snapshot or none")
+      ->type_name("EFFECT");
   addMonitorOptions(*command, *options);
   addReinforcementOptions(*command, options->learning);
   const std::string group = "Several ranks";
