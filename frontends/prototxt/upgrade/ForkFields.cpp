@@ -140,7 +140,7 @@ constexpr Members fields[] = {
      "spatial_dropout_param split_param"},
     {mycaffe, "LayerParameter",
      "data_temporal_param freeze_learning lstm_attention_param "
-     "lstm_simple_param tokenized_data_param"},
+     "tokenized_data_param"},
     {nvidiaCaffe, "LayerParameter",
      "detectnet_augmentation_param detectnet_groundtruth_param "
      "trt_param"},
