@@ -30,6 +30,11 @@ std::string listText(const std::vector<std::string> &names) {
 
 } // namespace
 
+bool takesAnyShape(const LayerParameter &layer) {
+  return !layer.strict_dim() || layer.type() == "Convolution3D" ||
+         layer.type() == "Deconvolution3D";
+}
+
 bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
   if (blob.dims == dims)
     return true;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "formats/WeightFile.h"
+#include "formats/caffe.pb.h"
 #include "plan/plan.pb.h"
 
 #include <cstdint>
@@ -45,6 +46,11 @@ struct LayerBlobs {
 /// point into `manifest`. Throws Error (1) if the plan is damaged: a layer has
 /// too many blobs, or a blob does not match its buffer.
 std::vector<LayerBlobs> layersWithParameters(const plan::Manifest &manifest);
+
+/// Returns whether the blobs of weight files need only as many elements as
+/// those of a layer, in any shape: with DeepLab's `strict_dim: false`, and for
+/// C3D's 3-D types, whose biases have four leading dimensions of 1 in files.
+bool takesAnyShape(const LayerParameter &layer);
 
 /// Returns whether a blob of a file has the dimensions `dims`. A legacy blob,
 /// which always has four dimensions, needs only the same element count.

@@ -167,7 +167,7 @@ brew_status brew_weights_add_layer(brew_weights *weights, const void *layer,
     formats::WeightLayer added{message.name(), message.type(), {}, {}, {}};
     added.encoded.assign(static_cast<const char *>(layer), size);
     weights->blobs.emplace_back();
-    weights->anyShape.push_back(!message.strict_dim());
+    weights->anyShape.push_back(caffe::takesAnyShape(message));
     weights->weights.layers.push_back(std::move(added));
   });
 }

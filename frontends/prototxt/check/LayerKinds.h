@@ -58,8 +58,6 @@ struct LayerKind {
   /// The layer's backward pass computes the gradients of this number of leading
   /// bottoms only; -1: of all.
   int differentiatedBottoms = -1;
-  /// The blobs of weight files need only as many elements as the layer's.
-  bool takesAnyFileShape = false;
   /// A block of LayerParameter that `check` rejects with its own error.
   const char *refusedBlock = "";
 
@@ -116,11 +114,6 @@ struct LayerKind {
   constexpr LayerKind differentiatingBottoms(int count) const {
     LayerKind kind = *this;
     kind.differentiatedBottoms = count;
-    return kind;
-  }
-  constexpr LayerKind takingAnyFileShape() const {
-    LayerKind kind = *this;
-    kind.takesAnyFileShape = true;
     return kind;
   }
   constexpr LayerKind refusing(const char *block) const {

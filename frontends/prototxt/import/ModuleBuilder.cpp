@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/import/ModuleBuilder.h"
 
+#include "caffe/weights/WeightBinding.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <filesystem>
@@ -74,9 +75,7 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     if (!sharers.empty())
       op.setSharersAttr(b.getArrayAttr(sharers));
     op.setPermissive(param.permissive);
-    const LayerKind *kind = findLayerKind(param.layer->type());
-    op.setAnyFileShape(!param.layer->strict_dim() ||
-                       (kind && kind->takesAnyFileShape));
+    op.setAnyFileShape(caffe::takesAnyShape(*param.layer));
   }
   return names;
 }

@@ -146,15 +146,12 @@ LayerRows convolutionLayers() {
       LayerKind{"Deconvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams),
-      // C3D's biases have four leading dimensions of 1 in weight files.
       plainKind("Convolution3D", "convolution3d_param")
           .checkedBy(checkConvolution3D)
-          .withParams(convolution3dParams)
-          .takingAnyFileShape(),
+          .withParams(convolution3dParams),
       plainKind("Deconvolution3D", "convolution3d_param")
           .checkedBy(checkConvolution3D)
-          .withParams(convolution3dParams)
-          .takingAnyFileShape(),
+          .withParams(convolution3dParams),
       plainKind("Im2col", "convolution_param").checkedBy(checkWindow),
       plainKind("InnerProduct", "inner_product_param")
           .checkedBy(checkInnerProduct)
