@@ -30,8 +30,10 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &multiBoxLossType();
   if (type == kProposal)
     return &proposalType();
-  if (type == kCtcLoss)
+  if (type == kCtcLoss || type == kIndicatedCtcLoss)
     return &ctcLossType();
+  if (type == kCtcGreedyDecoder)
+    return &ctcGreedyDecoderType();
   if (type == kLabelsequenceAccuracy)
     return &labelsequenceAccuracyType();
   if (type == kRegionLoss)

@@ -3,6 +3,7 @@
 #include "runtime/host_layers/SequenceLabels.h"
 
 #include "formats/caffe.pb.h"
+#include "runtime/host_layers/CtcAlignment.h"
 #include "support/Error.h"
 #include "support/NumberText.h"
 
@@ -10,19 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace brew::runtime {
 namespace {
-
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-
-/// Returns log(exp(a) + exp(b)).
-double addLogs(double a, double b) {
-  if (a < b)
-    std::swap(a, b);
-  return b == kImpossible ? a : a + std::log1p(std::exp(b - a));
-}
 
 /// Returns the labels of an item that are not blank. Throws Error if one is
 /// not in the alphabet.
@@ -40,101 +31,67 @@ std::vector<int> labelsOf(const Real *values, std::int64_t length,
   return labels;
 }
 
-caffe::LayerParameter settingsOf(const HostLayerSetup &setup,
-                                 size_t scoreRank) {
+caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
   caffe::LayerParameter layer;
-  if (!google::protobuf::TextFormat::ParseFromString(setup.settings, &layer) ||
-      setup.bottoms.size() != 2 || setup.bottoms[0].size() != scoreRank ||
-      setup.bottoms[1].size() < 2)
+  bool isValid =
+      google::protobuf::TextFormat::ParseFromString(setup.settings, &layer) &&
+      setup.bottoms.size() >= 2 && setup.bottoms[0].size() >= 3;
+  for (const auto &bottom : setup.bottoms)
+    isValid = isValid && bottom.size() >= 2;
+  if (!isValid)
     throw badInput("damaged plan: not the settings and bottoms of a " +
                    setup.type);
   return layer;
 }
 
+/// The indicators and labels of caffe-ctc (time steps, items).
+template <typename Real> class Sequences {
+public:
+  Sequences(const HostLayerArguments &arguments, std::int64_t steps,
+            std::int64_t items)
+      : arguments(arguments), steps(steps), items(items) {}
+
+  /// Returns the number of time steps of an item.
+  std::int64_t lengthOf(std::int64_t item) const {
+    std::int64_t length = 1;
+    while (length < steps && static_cast<int>(at(1, length, item) + 0.5) != 0)
+      ++length;
+    return length;
+  }
+  /// Returns the labels of an item, up to the first negative one.
+  std::vector<int> labelsOf(std::int64_t item) const {
+    std::vector<int> labels;
+    for (std::int64_t t = 0; t < steps && at(2, t, item) >= 0; ++t)
+      labels.push_back(static_cast<int>(at(2, t, item) + 0.5));
+    return labels;
+  }
+
+private:
+  double at(std::size_t bottom, std::int64_t step, std::int64_t item) const {
+    return static_cast<const Real *>(
+        arguments.bottoms[bottom].values)[step * items + item];
+  }
+
+  const HostLayerArguments &arguments;
+  const std::int64_t steps, items;
+};
+
 //===----------------------------------------------------------------------===//
 // CtcLoss
 //===----------------------------------------------------------------------===//
 
-/// The forward-backward algorithm of one item. A state is a position in the
-/// labels with blanks before, between and after them.
-class Alignment {
-public:
-  /// `logs` are log probabilities (steps, alphabet).
-  Alignment(const std::vector<double> &logs, std::int64_t steps,
-            std::int64_t alphabet, const std::vector<int> &labels, int blank)
-      : logs(logs), steps(steps), alphabet(alphabet) {
-    for (int label : labels) {
-      symbols.push_back(blank);
-      symbols.push_back(label);
-    }
-    symbols.push_back(blank);
-  }
-
-  /// Returns log of the probability of the labels; -infinity if there are too
-  /// many. Sets log of the sum over the paths through each symbol at each time
-  /// step (steps, alphabet).
-  double compute(std::vector<double> &symbolSums) const {
-    const std::vector<double> before = pathsTo(false), after = pathsTo(true);
-    const std::size_t states = symbols.size();
-    symbolSums.assign(static_cast<std::size_t>(steps * alphabet), kImpossible);
-    for (std::int64_t t = 0; t < steps; ++t)
-      for (std::size_t s = 0; s < states; ++s) {
-        // Both sums contain the probability of this state.
-        double &sum = symbolSums[index(t, symbols[s])];
-        sum =
-            addLogs(sum, before[t * states + s] +
-                             after[(steps - 1 - t) * states + states - 1 - s] -
-                             logs[index(t, symbols[s])]);
-      }
-    const double *last = &before[(steps - 1) * states];
-    return states == 1 ? last[0] : addLogs(last[states - 1], last[states - 2]);
-  }
-
-private:
-  std::size_t index(std::int64_t step, int symbol) const {
-    return static_cast<std::size_t>(step * alphabet + symbol);
-  }
-
-  /// Returns log probabilities (steps, states) of the paths from the start to
-  /// each state, or, reversed, from the end.
-  std::vector<double> pathsTo(bool reversed) const {
-    const std::size_t states = symbols.size();
-    std::vector<double> paths(steps * states, kImpossible);
-    auto symbol = [&](std::size_t s) {
-      return symbols[reversed ? states - 1 - s : s];
-    };
-    for (std::int64_t t = 0; t < steps; ++t)
-      for (std::size_t s = 0; s < states; ++s) {
-        double sum = kImpossible;
-        if (t == 0) {
-          sum = s < 2 ? 0 : kImpossible;
-        } else {
-          const double *previous = &paths[(t - 1) * states];
-          sum = previous[s];
-          if (s > 0)
-            sum = addLogs(sum, previous[s - 1]);
-          // A blank between different labels may be skipped. Labels have odd
-          // positions.
-          if (s > 1 && s % 2 == 1 && symbol(s) != symbol(s - 2))
-            sum = addLogs(sum, previous[s - 2]);
-        }
-        paths[t * states + s] =
-            sum + logs[index(reversed ? steps - 1 - t : t, symbol(s))];
-      }
-    return paths;
-  }
-
-  const std::vector<double> &logs;
-  const std::int64_t steps, alphabet;
-  std::vector<int> symbols; ///< of the states
-};
-
 class CtcLoss : public HostLayer {
 public:
   explicit CtcLoss(const HostLayerSetup &setup)
-      : blank(settingsOf(setup, 3).ctc_loss_param().blank_label()),
-        steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
-        alphabet(setup.bottoms[0][2]) {}
+      : steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
+        alphabet(setup.bottoms[0][2]) {
+    const auto settings = settingsOf(setup).ctc_loss_param();
+    blank = settings.blank_label();
+    // The default of caffe-ctc is the last label.
+    if (setup.type == kIndicatedCtcLoss &&
+        (!settings.has_blank_label() || blank < 0))
+      blank = static_cast<int>(alphabet - 1);
+  }
 
   void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
@@ -151,24 +108,39 @@ public:
 
 private:
   template <typename Real> void computeLoss(HostLayerArguments &arguments) {
-    const Real *scores = static_cast<Real *>(arguments.bottoms[0].values);
-    const Real *labels = static_cast<Real *>(arguments.bottoms[1].values);
-    const std::int64_t length = arguments.bottoms[1].count / items;
     derivatives.assign(static_cast<std::size_t>(arguments.bottoms[0].count), 0);
     double loss = 0;
     for (std::int64_t n = 0; n < items; ++n)
-      loss += computeItem(
-          scores, n, labelsOf(labels + n * length, length, alphabet, blank));
+      loss += computeItem<Real>(arguments, n);
     *static_cast<Real *>(arguments.tops[0].values) =
         static_cast<Real>(loss / static_cast<double>(items));
   }
 
   /// Returns the loss of item `n` and sets its derivatives.
   template <typename Real>
-  double computeItem(const Real *scores, std::int64_t n,
-                     const std::vector<int> &labels) {
-    std::vector<double> logs(static_cast<std::size_t>(steps * alphabet)), sums;
-    for (std::int64_t t = 0; t < steps; ++t) {
+  double computeItem(const HostLayerArguments &arguments, std::int64_t n) {
+    if (arguments.bottoms.size() == 2) {
+      const std::int64_t length = arguments.bottoms[1].count / items;
+      const Real *labels = static_cast<Real *>(arguments.bottoms[1].values);
+      return computeItem<Real>(
+          arguments, n, steps,
+          labelsOf(labels + n * length, length, alphabet, blank));
+    }
+    const Sequences<Real> sequences(arguments, steps, items);
+    std::vector<int> labels = sequences.labelsOf(n);
+    // Labels from the last one of the alphabet on end the sequence.
+    labels.erase(std::find_if(labels.begin(), labels.end(),
+                              [&](int label) { return label >= alphabet - 1; }),
+                 labels.end());
+    return computeItem<Real>(arguments, n, sequences.lengthOf(n), labels);
+  }
+
+  template <typename Real>
+  double computeItem(const HostLayerArguments &arguments, std::int64_t n,
+                     std::int64_t length, const std::vector<int> &labels) {
+    const Real *scores = static_cast<Real *>(arguments.bottoms[0].values);
+    std::vector<double> logs(static_cast<std::size_t>(length * alphabet)), sums;
+    for (std::int64_t t = 0; t < length; ++t) {
       const Real *row = scores + (t * items + n) * alphabet;
       const double largest = *std::max_element(row, row + alphabet);
       double sum = 0;
@@ -178,10 +150,10 @@ private:
         logs[t * alphabet + c] = row[c] - largest - std::log(sum);
     }
     const double logProbability =
-        Alignment(logs, steps, alphabet, labels, blank).compute(sums);
-    if (logProbability == kImpossible)
+        CtcAlignment(logs, length, alphabet, labels, blank).compute(sums);
+    if (std::isinf(logProbability))
       return 0;
-    for (std::int64_t t = 0; t < steps; ++t)
+    for (std::int64_t t = 0; t < length; ++t)
       for (std::int64_t c = 0; c < alphabet; ++c)
         derivatives[(t * items + n) * alphabet + c] =
             std::exp(logs[t * alphabet + c]) -
@@ -196,8 +168,8 @@ private:
       gradient[i] = static_cast<Real>(derivatives[i] * scale);
   }
 
-  const int blank;
   const std::int64_t steps, items, alphabet;
+  int blank = 0;
   std::vector<double> derivatives; ///< of the sum of the items' losses
 };
 
@@ -211,14 +183,115 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
+// CTCGreedyDecoder
+//===----------------------------------------------------------------------===//
+
+/// Returns the number of insertions, deletions and replacements that turn `a`
+/// into `b`.
+std::size_t editDistance(const std::vector<int> &a, const std::vector<int> &b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+class CtcGreedyDecoder : public HostLayer {
+public:
+  explicit CtcGreedyDecoder(const HostLayerSetup &setup)
+      : settings(settingsOf(setup).ctc_decoder_param()),
+        steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
+        alphabet(setup.bottoms[0][2]),
+        blank(settings.blank_index() < 0 ? static_cast<int>(alphabet - 1)
+                                         : settings.blank_index()) {}
+
+  void forward(HostLayerArguments &arguments) override {
+    if (arguments.f64)
+      decode<double>(arguments);
+    else
+      decode<float>(arguments);
+  }
+  void backward(HostLayerArguments &) override {}
+
+private:
+  template <typename Real> void decode(HostLayerArguments &arguments) {
+    const Sequences<Real> sequences(arguments, steps, items);
+    const bool hasLabels = arguments.bottoms.size() == 3;
+    auto &tops = arguments.tops;
+    const bool hasScores = tops.size() == 3 || (tops.size() == 2 && !hasLabels);
+    Real *decoded = static_cast<Real *>(tops[0].values);
+    std::fill_n(decoded, tops[0].count, Real(-1));
+    double errors = 0;
+    for (std::int64_t n = 0; n < items; ++n) {
+      double score = 0;
+      const std::vector<int> labels = decodeItem(
+          static_cast<const Real *>(arguments.bottoms[0].values) + n * alphabet,
+          sequences.lengthOf(n), score);
+      std::copy(labels.begin(), labels.end(), decoded + n * steps);
+      if (hasScores)
+        static_cast<Real *>(tops[1].values)[n] = static_cast<Real>(score);
+      if (!hasLabels)
+        continue;
+      const std::vector<int> truth = sequences.labelsOf(n);
+      const std::size_t longer = std::max(truth.size(), labels.size());
+      if (longer > 0)
+        errors += static_cast<double>(editDistance(truth, labels)) /
+                  static_cast<double>(longer);
+    }
+    if (hasLabels && tops.size() > 1)
+      *static_cast<Real *>(tops.back().values) =
+          static_cast<Real>(1 - errors / static_cast<double>(items));
+  }
+
+  /// Returns the labels of an item, whose scores are `items` rows apart, and
+  /// the negative sum of the best scores.
+  template <typename Real>
+  std::vector<int> decodeItem(const Real *scores, std::int64_t length,
+                              double &score) const {
+    std::vector<int> labels;
+    int previous = -1;
+    for (std::int64_t t = 0; t < length; ++t, scores += items * alphabet) {
+      const Real *best = std::max_element(scores, scores + alphabet);
+      const int label = static_cast<int>(best - scores);
+      score -= *best;
+      if (label != blank &&
+          !(settings.ctc_merge_repeated() && label == previous))
+        labels.push_back(label);
+      previous = label;
+    }
+    return labels;
+  }
+
+  const caffe::CTCDecoderParameter settings;
+  const std::int64_t steps, items, alphabet;
+  const int blank;
+};
+
+class CtcGreedyDecoderType : public HostLayerType {
+public:
+  bool hasBackward() const override { return false; }
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
+    return std::make_unique<CtcGreedyDecoder>(setup);
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // LabelsequenceAccuracy
 //===----------------------------------------------------------------------===//
 
 class LabelsequenceAccuracy : public HostLayer {
 public:
   explicit LabelsequenceAccuracy(const HostLayerSetup &setup)
-      : blank(
-            settingsOf(setup, 3).labelsequence_accuracy_param().blank_label()),
+      : blank(settingsOf(setup).labelsequence_accuracy_param().blank_label()),
         items(setup.bottoms[0][0]), steps(setup.bottoms[0][1]),
         alphabet(setup.bottoms[0][2]) {}
 
@@ -273,6 +346,11 @@ public:
 
 const HostLayerType &ctcLossType() {
   static const CtcLossType type;
+  return type;
+}
+
+const HostLayerType &ctcGreedyDecoderType() {
+  static const CtcGreedyDecoderType type;
   return type;
 }
 

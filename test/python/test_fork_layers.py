@@ -4,6 +4,7 @@ import unittest
 
 import caffe
 import numpy as np
+from caffe.proto import caffe_pb2
 
 from common import Case, fill, random_array
 
@@ -112,6 +113,17 @@ class ForkLayers(Case):
         for z, r, c in np.ndindex(5, 2, 2):
             window = padded[:, :, z:z + 2, 2 * r:2 * r + 3, 2 * c:2 * c + 3]
             expected[:, :, z, r, c] = np.tensordot(window, w, ([1, 2, 3, 4], [1, 2, 3, 4])) + b
+        self.close(net.forward()["y"], expected)
+        # C3D stores a bias in five dimensions.
+        weights = caffe_pb2.NetParameter()
+        layer = weights.layer.add(name="layer", type="Convolution3D")
+        for values, shape in ((2 * w, w.shape), ([5, 6], (1, 1, 1, 1, 2))):
+            blob = layer.blobs.add(data=np.ravel(values).tolist())
+            blob.shape.dim.extend(shape)
+        with open(self.path("c3d.caffemodel"), "wb") as file:
+            file.write(weights.SerializeToString())
+        expected = 2 * (expected - b.reshape(1, 2, 1, 1, 1)) + np.reshape([5, 6], (1, 2, 1, 1, 1))
+        net.copy_from(self.path("c3d.caffemodel"))
         self.close(net.forward()["y"], expected)
         for method, reduce in (("MAX", np.max), ("AVE", np.mean)):
             net = self.net("Pooling3D", "pooling3d_param { pool: %s kernel_size: 2 kernel_depth: 3 stride: 2 "
@@ -272,6 +284,54 @@ class ForkLayers(Case):
         net.blobs["label"].data[0, 0] = 3
         with self.assertRaisesRegex(Exception, "label 3 is not in the alphabet of 3"):
             net.forward()
+
+    def indicated_sequences(self):
+        """Returns scores (5, 3, 4) of sequences of 5, 3 and 5 steps, their indicators, and labels."""
+        indicators = np.ones((5, 3), np.float32)
+        indicators[0] = indicators[3:, 1] = 0
+        labels = np.full((5, 3), -1, np.float32)
+        for item, sequence in enumerate(([0, 2, 2], [1], [1, 0])):
+            labels[:len(sequence), item] = sequence
+        return {"x": 2 * random_array(19, 5, 3, 4), "clip": indicators, "label": labels}
+
+    def test_ctc_loss_of_caffe_ctc(self):
+        inputs = self.indicated_sequences()
+        net = self.net("CTCLoss", "", inputs, caffe.TRAIN)
+        loss = net.forward()["y"].copy()
+        net.backward()
+        gradient = net.blobs["x"].diff.copy()
+        self.assertEqual(np.abs(gradient[3:, 1]).max(), 0)
+        # CtcLoss of each item; the blank is the last label.
+        losses = []
+        for item, steps in enumerate((5, 3, 5)):
+            label = np.where(inputs["label"][:, item] < 0, 3, inputs["label"][:, item])[None]
+            single = self.net("CtcLoss", "ctc_loss_param { time_step: %d alphabet_size: 4 blank_label: 3 }" % steps,
+                              {"x": inputs["x"][:steps, item:item + 1], "label": label}, caffe.TRAIN)
+            losses.append(float(single.forward()["y"]))
+            single.backward()
+            self.close(gradient[:steps, item], single.blobs["x"].diff[:, 0])
+        self.close(loss, np.mean(losses))
+        with_blank = self.net("CTCLoss", "ctc_loss_param { blank_index: 3 }", inputs)
+        self.close(with_blank.forward()["y"], loss)
+
+    def test_ctc_greedy_decoder(self):
+        inputs = self.indicated_sequences()
+        paths = np.array([[0, 1, 1], [0, 1, 3], [3, 3, 0], [2, 2, 0], [2, 2, 2]])  # (5, 3)
+        inputs["x"] = 3 * np.eye(4, dtype=np.float32)[paths]
+        decoded = [[0, 2, -1, -1, -1], [1, -1, -1, -1, -1], [1, 0, 2, -1, -1]]
+        for names, tops in ((["x", "clip"], 1), (["x", "clip"], 2), (["x", "clip", "label"], 2),
+                            (["x", "clip", "label"], 3)):
+            extra = " ".join("top: 'y%d'" % i for i in range(1, tops))
+            net = self.net("CTCGreedyDecoder", extra, {name: inputs[name] for name in names}, force=False)
+            results = net.forward()
+            self.close(results["y"], np.reshape(decoded, (3, 5, 1, 1)))
+            if tops == 3 or len(names) == 2 and tops == 2:
+                self.close(results["y1"].ravel(), [-15, -9, -15])
+            if len(names) == 3:  # one label is missing in the first item, and one too many in the last
+                self.close(results["y%d" % (tops - 1)].ravel(), 1 - (1 / 3 + 1 / 3) / 3)
+        net = self.net("CTCGreedyDecoder", "ctc_decoder_param { blank_index: 2 ctc_merge_repeated: false }",
+                       {name: inputs[name] for name in ("x", "clip")}, force=False)
+        self.close(net.forward()["y"][:2, :, 0, 0], [[0, 0, 3, -1, -1], [1, 1, 3, -1, -1]])
 
     def test_labelsequence_accuracy(self):
         paths = [[0, 0, 2, 1], [1, 1, 1, 2], [0, 2, 0, 2], [2, 2, 2, 2]]

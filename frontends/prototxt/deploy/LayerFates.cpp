@@ -19,7 +19,7 @@ bool hasLossWeight(const caffe::LayerParameter &layer) {
 bool isLossOrMetric(const std::string &type) {
   const LayerKind *kind = findLayerKind(type);
   return (kind && kind->isLoss) || type == "Accuracy" ||
-         type == "DetectionEvaluate";
+         type == "DetectionEvaluate" || type == "LabelsequenceAccuracy";
 }
 
 /// Returns whether a layer only rearranges the values of its bottoms.

@@ -77,23 +77,50 @@ void checkContinuationIndicator(LayerChecker &c) {
   c.count(settings, "batch_size");
 }
 
-/// Checks the loss of crnn.caffe, or of caffe_ocr, which takes the sizes from
-/// its bottom and has no default label.
+/// Checks the loss of crnn.caffe, or those of caffe_ocr and caffe-ctc, which
+/// take the sizes from their bottom. The default label of caffe_ocr is invalid.
 void checkCtcLoss(LayerChecker &c) {
   const caffe::CtcLossParameter &settings = c.layer.ctc_loss_param();
-  if (c.layer.type() == "CtcLoss") {
+  const std::string &type = c.layer.type();
+  if (type == "CtcLoss") {
     c.count(settings, "alphabet_size");
     c.count(settings, "time_step");
   } else {
     c.refuse(settings, {"alphabet_size", "time_step"},
-             "is a setting of CtcLoss, not of WarpCTCLoss");
-    if (!settings.has_blank_label())
-      c.reportMissing(settings, "blank_label");
+             "is a setting of CtcLoss, not of " + type);
   }
+  if (type == "WarpCTCLoss" && !settings.has_blank_label())
+    c.reportMissing(settings, "blank_label");
+  if (type != "CTCLoss")
+    c.refuse(settings,
+             {"output_delay", "preprocess_collapse_repeated",
+              "ctc_merge_repeated", "loss_calculation_t"},
+             "is a setting of CTCLoss, not of " + type);
+  if (settings.output_delay() != 0)
+    c.unsupported(settings, "output_delay", "output_delay is not supported");
+  if (settings.preprocess_collapse_repeated())
+    c.unsupported(settings, "preprocess_collapse_repeated",
+                  "preprocess_collapse_repeated is not supported");
+  if (!settings.ctc_merge_repeated())
+    c.unsupported(settings, "ctc_merge_repeated",
+                  "ctc_merge_repeated: false is not supported");
+  if (settings.loss_calculation_t() != 0)
+    c.warn(settings, "loss_calculation_t",
+           "loss_calculation_t has no effect, as in caffe-ctc");
+  if (type == "CTCLoss" && settings.blank_label() < 0)
+    return; // the last label
   if (settings.blank_label() < 0 ||
       (settings.alphabet_size() > 0 &&
        settings.blank_label() >= int64_t{settings.alphabet_size()}))
     c.error(settings, "blank_label", "blank_label is not in the alphabet");
+}
+
+void checkCtcDecoder(LayerChecker &c) {
+  if (c.layer.bottom_size() == 2 && c.layer.top_size() == 3)
+    c.error(c.layer, "top",
+            "a third top needs a third bottom, the labels, which the accuracy "
+            "is computed from",
+            2);
 }
 
 } // namespace
@@ -102,6 +129,12 @@ LayerRows recurrentLayers() {
   return {
       sourceKind("ContinuationIndicator", 1, 1, "continuation_indicator_param")
           .checkedBy(checkContinuationIndicator),
+      // caffe-ctc.
+      LayerKind{"CTCGreedyDecoder", 2, 3, 1, 3, "ctc_decoder_param"}.checkedBy(
+          checkCtcDecoder),
+      lossKind("CTCLoss", 3, 3, 1, "ctc_loss_param")
+          .withoutForcedGradient(1, 2)
+          .checkedBy(checkCtcLoss),
       // crnn.caffe.
       lossKind("CtcLoss", 2, 2, 1, "ctc_loss_param").checkedBy(checkCtcLoss),
       LayerKind{"LabelsequenceAccuracy", 2, 2, 1, 1,

@@ -12,7 +12,7 @@ std::string currentFieldName(const std::string &message,
   static constexpr Alias aliases[] = {
       // DeepLab's name, older than Caffe's dilation.
       {"ConvolutionParameter", "hole", "dilation"},
-      // caffe_ocr.
+      // caffe_ocr and caffe-ctc.
       {"CtcLossParameter", "blank_index", "blank_label"},
       // The C++ ports of Faster R-CNN use different names.
       {"ProposalParameter", "anchor_base_size", "base_size"},

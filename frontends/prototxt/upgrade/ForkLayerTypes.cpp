@@ -25,6 +25,8 @@ struct Types {
 constexpr Types layerTypes[] = {
     {c3D,
      "Convolution3D Deconvolution3D Pooling3D"},
+    {caffectc,
+     "CTCGreedyDecoder CTCLoss"},
     {caffeface,
      "CenterLoss"},
     {caffelstm,

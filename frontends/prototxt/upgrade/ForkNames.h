@@ -11,6 +11,7 @@
 namespace brew::prototxt {
 
 inline constexpr char c3D[] = "C3D (facebook/C3D)";
+inline constexpr char caffectc[] = "caffe-ctc (ChWick)";
 inline constexpr char caffeface[] = "caffe-face (ydwen)";
 inline constexpr char caffelstm[] = "caffe-lstm (junhyukoh)";
 inline constexpr char caffeocr[] = "caffe_ocr (senlinuc)";

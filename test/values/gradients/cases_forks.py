@@ -172,6 +172,23 @@ def add_warp_ctc(name, steps, alphabet, labels):
 add_warp_ctc('ctc_loss_of_caffe_ocr', 5, 4, 3)
 
 
+def add_indicated_ctc(name, steps, alphabet, text=''):
+    """The random labels contain no negative one, so as many labels as time steps are left but for the last."""
+    add(name, {'x': (steps, 1, alphabet)}, [
+        Layer('layer', 'CTCLoss', ['x', 'cont', 'label'], ['l'], DOWN + 'propagate_down: false ' + text)],
+        outputs=[], labels={'cont': ((steps, 1), [1]), 'label': ((steps, 1), [0, alphabet - 1])})
+
+
+add_indicated_ctc('ctc_loss_indicated', 4, 3)
+add_indicated_ctc('ctc_loss_indicated_settings', 4, 3, 'ctc_loss_param { output_delay: 0 loss_calculation_t: 0 '
+                  'preprocess_collapse_repeated: false ctc_merge_repeated: true }')
+
+
+@random_cases('indicated_ctc', 1)
+def _(name, d):
+    add_indicated_ctc(name, d.size(2, 5), d.size(2, 4))
+
+
 @random_cases('WarpCTCLoss', 1)
 def _(name, d):
     add_warp_ctc(name, 5, d.size(2, 4), d.size(1, 2))

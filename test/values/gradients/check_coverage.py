@@ -18,7 +18,7 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'DetectionEvaluate', 'DetectionOutput', 'LabelsequenceAccuracy', 'PriorBox',
+    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'DetectionEvaluate', 'DetectionOutput', 'LabelsequenceAccuracy', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
     'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
     'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
@@ -32,6 +32,7 @@ TEMPORAL_FIELDS = {'kernel_depth', 'temporal_stride', 'temporal_pad'}
 PLANE_FIELDS = {'kernel_h', 'kernel_w', 'stride_h', 'stride_w', 'pad_h', 'pad_w'}
 CONVOLUTION_FIELDS = PLANE_FIELDS | {'pad_l', 'pad_r', 'pad_t', 'pad_b', 'pad_type', 'dilation', 'axis',
                                      'force_nd_im2col'}
+CTC_FIELDS = {'output_delay', 'preprocess_collapse_repeated', 'ctc_merge_repeated', 'loss_calculation_t'}
 # Fields that the type ignores or rejects.
 UNUSED_FIELDS = {
     'Convolution': TEMPORAL_FIELDS,
@@ -44,6 +45,8 @@ UNUSED_FIELDS = {
     'Deconvolution': TEMPORAL_FIELDS | {'force_nd_im2col'},
     'Im2col': TEMPORAL_FIELDS | {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
     'Lstm': {'expose_hidden'},  # of the refused recurrent_param
+    'CtcLoss': CTC_FIELDS,
+    'WarpCTCLoss': CTC_FIELDS,
     'LabelSpecificAdd': {'bias_base', 'bias_gamma', 'bias_power', 'bias_min', 'bias_max', 'iteration'},
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
     # In the cases the matrix is the third bottom.
@@ -55,7 +58,7 @@ UNUSED_FIELDS = {
 # Types that compute the same as another type, whose cases count for them.
 EQUIVALENT_TYPES = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution',
                     'SoftmaxCrossEntropy2Loss': 'SoftmaxWithLoss', 'Transpose': 'Permute',
-                    'WarpCTCLoss': 'CtcLoss'}
+                    'WarpCTCLoss': 'CtcLoss', 'CTCLoss': 'CtcLoss'}
 
 
 def source(root, *names):

@@ -172,6 +172,42 @@ Shapes ctcLossShapes(const HostLayerSetup &setup) {
   return {{}};
 }
 
+/// Checks the bottoms of caffe-ctc's layers: scores, indicators and, except for
+/// a decoder without them, labels.
+void requireIndicatedSequences(const HostLayerSetup &setup) {
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
+  if (scores.size() < 3 || countFrom(scores, 3) != 1)
+    throw badInput("takes scores of shape (T, N, alphabet), not " +
+                   shapeText(setup, 0));
+  for (size_t i = 1; i < setup.bottoms.size(); ++i) {
+    const llvm::ArrayRef<int64_t> bottom = setup.bottoms[i];
+    if (bottom.size() < 2 || bottom.take_front(2) != scores.take_front(2) ||
+        countFrom(bottom, 2) != 1)
+      throw badInput(
+          "takes " + std::string(i == 1 ? "sequence indicators" : "labels") +
+          " of shape (T, N), as the scores, not " + shapeText(setup, i));
+  }
+}
+
+Shapes indicatedCtcLossShapes(const HostLayerSetup &setup) {
+  requireBottoms(setup, 3);
+  requireIndicatedSequences(setup);
+  return {{}};
+}
+
+/// Returns the shapes of the decoded labels, of their scores if there are two
+/// bottoms or three tops, and of the accuracy if there are three bottoms.
+Shapes ctcDecoderShapes(const HostLayerSetup &setup) {
+  requireIndicatedSequences(setup);
+  const int64_t steps = setup.bottoms[0][0], items = setup.bottoms[0][1];
+  Shapes tops = {{items, steps, 1, 1}};
+  if (setup.tops == 3 || (setup.tops == 2 && setup.bottoms.size() == 2))
+    tops.push_back({items, 1, 1, 1});
+  if (setup.tops > 1 && setup.bottoms.size() == 3)
+    tops.push_back({1, 1, 1, 1});
+  return tops;
+}
+
 Shapes labelsequenceAccuracyShapes(const HostLayerSetup &setup) {
   requireSequences(setup, 0, "(N, T, alphabet)");
   return {{}};
@@ -186,6 +222,8 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
   // Marks padding rows, which have no image, label or score.
   constexpr double kPaddingValue = -1;
   static const HostLayerTypes types = {
+      {"CTCGreedyDecoder", ctcDecoderShapes, false, {}},
+      {"CTCLoss", indicatedCtcLossShapes, true, {}},
       {"CtcLoss", ctcLossShapes, true, {}},
       {"DetectionEvaluate", detectionEvaluateShapes, false, kPaddingValue},
       {"DetectionOutput", detectionFilesShapes, false, kPaddingValue},

@@ -85,6 +85,8 @@ void addRuntimeLoss(LayerBuilder &l, const std::string &type) {
 
 void buildCtcLoss(LayerBuilder &l) { addRuntimeLoss<1>(l, "CtcLoss"); }
 
+void buildIndicatedCtcLoss(LayerBuilder &l) { addRuntimeLoss<1>(l, "CTCLoss"); }
+
 void buildMultiBoxLoss(LayerBuilder &l) {
   addRuntimeLoss<2>(l, "MultiBoxLoss");
 }
@@ -146,6 +148,8 @@ void buildYoloDetections(LayerBuilder &l) { buildCountedTops(l, 2); }
 
 BuildFunctions hostFunctions() {
   return {{"", buildHost}, // declaredHostKind()
+          {"CTCGreedyDecoder", buildRuntimeLayer},
+          {"CTCLoss", buildIndicatedCtcLoss},
           {"CtcLoss", buildCtcLoss},
           {"DetectionEvaluate", buildRuntimeLayer},
           {"DetectionOutput", buildDetectionOutput},
