@@ -135,7 +135,7 @@ constexpr Members fields[] = {
     {flownet2, "LayerParameter",
      "augmentation reshape_every_iter"},
     {intelCaffe, "LayerParameter",
-     "eval_detection_param mn_activation_param "
+     "mn_activation_param "
      "mn_grad_compress_param multinode remote_data_param "
      "spatial_dropout_param split_param"},
     {mycaffe, "LayerParameter",
