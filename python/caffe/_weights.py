@@ -1,5 +1,6 @@
 """Weights of nets: loads and writes .caffemodel and Caffe's HDF5 files."""
 import os
+import warnings
 
 import numpy as np
 
@@ -16,7 +17,8 @@ def read(path):
 
 
 def load(file, source, layers):
-    """Loads weights into blobs. Changes nothing and raises RuntimeError if blobs do not fit.
+    """Loads weights into blobs. Changes nothing and raises RuntimeError if blobs do not fit. A file
+    without any of the layers gives a RuntimeWarning.
 
     ``file``: a WeightFile; ``source``: its name in messages; ``layers``: [(LayerParameter,
     [(Blob, whether another layer owns it), ...]), ...]."""
@@ -30,6 +32,9 @@ def load(file, source, layers):
             net.add_blob(arrays[-1], shared=is_shared)
     with runtime_errors():
         loaded = net.copy_from(file, source)
+    if blobs and not any(loaded):
+        warnings.warn("%s: no layer with parameters has the name of a layer of this net; are these weights of "
+                      "another net?" % source, RuntimeWarning, stacklevel=4)
     for blob, array, is_loaded in zip(blobs, arrays, loaded):
         if is_loaded:
             blob._data.take(array)

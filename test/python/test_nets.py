@@ -200,6 +200,12 @@ layer { name: 'bn' type: 'BatchNorm' bottom: 'x' top: 'y' batch_norm_param { %s 
   layer 'fc' blob 1 is 5 there and 6 in the net
   are they of this net? (to learn a layer's parameters from scratch, rename the layer)""")
 
+    def test_weights_of_another_net_give_a_warning(self):
+        self.make_net().save(self.path("w.caffemodel"))
+        net = self.make_net(DEPLOY.replace("name: 'conv1'", "name: 'conv1_new'").replace("name: 'fc'", "name: 'fc_new'"))
+        with self.assertWarnsRegex(RuntimeWarning, "are these weights of another net"):
+            net.copy_from(self.path("w.caffemodel"))
+
     def test_weights_in_the_prototxt(self):
         text = DEPLOY.replace("bottom: 'pool1' top: 'fc'", "bottom: 'pool1' top: 'fc' blobs { shape { dim: 5 dim: 36 } %s }"
                               " blobs { shape { dim: 5 } %s }" % ("data: 2 " * 180, "data: 3 " * 5))

@@ -146,7 +146,10 @@ CommandLine Parser::run() {
           "(brewc --help lists the options)");
   if (inputs.size() > 1)
     usage("brewc compiles one file; '" + inputs[0] + "' and '" + inputs[1] +
-          "' are given");
+          "' are given" +
+          (result.llvm.empty() ? ""
+                               : ", and '" + result.llvm.front() +
+                                     "' is not an option of brewc"));
   result.input = inputs.front();
   return std::move(result);
 }

@@ -122,10 +122,10 @@ class Rematerialization(checker.Checker):
             command.append('--memory-limit=%d' % limit)
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         if done.returncode:
-            smallest_limit = re.search(r'take at least (\d+) bytes', done.stderr)
+            smallest_limit = re.search(r'take at least [^(]*\((\d+) bytes\)', done.stderr)
             self.expect(done.returncode == 3 and smallest_limit, done.stderr)
             self.expect('largest batch that fits' in done.stderr or
-                        'No batch is small enough' in done.stderr, done.stderr)
+                        'No smaller batch fits either' in done.stderr, done.stderr)
             return None, int(smallest_limit.group(1)) if smallest_limit else 0
         program, = json.loads(done.stdout)['programs'].values()
         memory = program['memory']

@@ -120,6 +120,24 @@ void evalSources(Session &session, int program, const EvalOptions &options) {
   file.commit();
 }
 
+/// Sets the parameters. An inference net without weights gives a warning.
+void initialise(Session &session, int program,
+                const std::vector<std::string> &weights) {
+  const bool isInference = !session.plan.info().trainable &&
+                           !session.plan.programInfo(program).has_backward;
+  if (isInference && weights.empty())
+    try {
+      return session.initialise({}, /*required=*/true);
+    } catch (const api::Error &error) {
+      if (error.status() != BREW_USAGE)
+        throw;
+      log::warning(log::site::brew,
+                   "the plan has no weights and --weights gives none: the "
+                   "parameters have the values of their fillers");
+    }
+  session.initialise(weights);
+}
+
 int eval(const EvalOptions &options) {
   if (options.fromSource == !options.inputs.empty())
     throw usage("use either --inputs or --from-source");
@@ -136,7 +154,7 @@ int eval(const EvalOptions &options) {
     throw usage("the program '" + std::string(info.name) +
                 "' computes no gradients; recompile the net with --gradients");
 
-  session.initialise(options.weights);
+  initialise(session, program, options.weights);
   if (options.fromSource) {
     evalSources(session, program, options);
     return 0;
