@@ -38,15 +38,17 @@ class LayerProgram:
         self.no_backward = _without_layer(plan._core.no_backward(number))
         self.has_run = False
         names = {kind: {name for name, _ in session.names(kind, number)}
-                 for kind in (Kind.BLOB_GRADIENT, Kind.OUTPUT_GRADIENT)}
+                 for kind in (Kind.BLOB, Kind.BLOB_GRADIENT, Kind.OUTPUT_GRADIENT)}
 
         def tensor(kind, name, index=0):
             return Tensor(session, kind, number, name, index)
 
-        self.bottoms = [tensor(Kind.BLOB, "%sb%d" % (prefix, i)) for i in range(len(layer._param.bottom))]
+        # By number. Lacks bottoms that the layer does not read, such as labels that matter only in training.
+        self.bottoms = {i: tensor(Kind.BLOB, "%sb%d" % (prefix, i)) for i in range(len(layer._param.bottom))
+                        if "%sb%d" % (prefix, i) in names[Kind.BLOB]}
         self.tops = [tensor(Kind.BLOB, name) for name in layer.top_blobs(prefix)]
         self.params = [tensor(Kind.PARAMETER, name, i) for i in range(len(layer.blobs))]
-        self.bottom_gradients = {i: tensor(Kind.BLOB_GRADIENT, t.key[2]) for i, t in enumerate(self.bottoms)
+        self.bottom_gradients = {i: tensor(Kind.BLOB_GRADIENT, t.key[2]) for i, t in self.bottoms.items()
                                  if t.key[2] in names[Kind.BLOB_GRADIENT]}
         self.top_gradients = {i: tensor(Kind.OUTPUT_GRADIENT, t.key[2]) for i, t in enumerate(self.tops)
                               if t.key[2] in names[Kind.OUTPUT_GRADIENT]}
@@ -57,19 +59,19 @@ class LayerProgram:
                        if state.startswith(name + ".")]
         forward, backward = plan.blobs_read(number)
         # Bottoms and tops whose values the backward pass needs although other layers overwrite them.
-        self.kept_bottoms = [overwritten and t.key[2] in backward
-                             for t, overwritten in zip(self.bottoms, layer.overwritten_bottoms)]
+        self.kept_bottoms = {i for i, t in self.bottoms.items()
+                             if layer.overwritten_bottoms[i] and t.key[2] in backward}
         self.kept_tops = [overwritten and t.key[2] in backward
                           for t, overwritten in zip(self.tops, layer.overwritten_tops)]
         self.read_tops = [t.key[2] in backward for t in self.tops]
         self.works_in_place = layer._param.type in _ELEMENTWISE \
             and sum("%sb0" % prefix in names for names in forward) <= 1 and "%sb0" % prefix not in backward
-        keep_views_unbound(self.bottoms + self.tops)
+        keep_views_unbound([*self.bottoms.values(), *self.tops])
         keep_views_unbound([*self.bottom_gradients.values(), *self.top_gradients.values()])
 
     def release(self):
         """Returns to the session's own memory, since the session may outlive the memory of the blobs."""
-        tensors = [*self.bottoms, *self.tops, *self.params, *self.bottom_gradients.values(),
+        tensors = [*self.bottoms.values(), *self.tops, *self.params, *self.bottom_gradients.values(),
                    *self.top_gradients.values()]
         bind(self.session, [(tensor, None) for tensor in tensors])
 
@@ -124,8 +126,8 @@ class LayerProgram:
             self._take_state()
         # The inputs must keep their values while the outputs are written.
         written = set() if self.works_in_place else {id(blob._data) for blob in top}
-        inputs = [(t, b._data, not is_kept and id(b._data) not in written)
-                  for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)]
+        inputs = [(t, bottom[i]._data, i not in self.kept_bottoms and id(bottom[i]._data) not in written)
+                  for i, t in self.bottoms.items()]
         inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]
         self._bind(inputs, [(t, b._data, not is_kept) for t, b, is_kept in zip(self.tops, top, self.kept_tops)])
         self._run(Pass.FORWARD)
@@ -146,8 +148,8 @@ class LayerProgram:
             self.forward(bottom, top)
         # Bottoms that are overwritten have been copied by the forward pass.
         tops = {id(blob._data) for blob in top}
-        inputs = [(t, b._data, True) for t, b, is_kept in zip(self.bottoms, bottom, self.kept_bottoms)
-                  if not is_kept and id(b._data) not in tops]
+        inputs = [(t, bottom[i]._data, True) for i, t in self.bottoms.items()
+                  if i not in self.kept_bottoms and id(bottom[i]._data) not in tops]
         inputs += [(t, b._data, True) for t, b, is_read, is_kept
                    in zip(self.tops, top, self.read_tops, self.kept_tops) if is_read and not is_kept]
         inputs += [(t, b._data, True) for t, b in zip(self.params, self.layer.blobs)]

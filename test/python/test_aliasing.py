@@ -62,7 +62,7 @@ class Aliasing(Case):
             for layer in ("c", "put", "ip", "sum"):
                 number = list(net._layer_names).index(layer)
                 program, = net._layers[number].programs.values()
-                for tensors, blobs in ((program.bottoms, net._bottoms(number)), (program.tops, net._tops(number))):
+                for tensors, blobs in ((program.bottoms.values(), net._bottoms(number)), (program.tops, net._tops(number))):
                     for tensor, blob in zip(tensors, blobs):
                         self.assertEqual(tensor.is_in(blob._data), is_bound, (layer, tensor.key))
         self.assert_same_blobs(aliasing, copying, "both passes")
