@@ -1,4 +1,5 @@
 """Reads nets and solvers, and describes nets as Caffe sets them up."""
+import contextlib
 import json
 import os
 
@@ -36,6 +37,30 @@ def _read(path, message):
         if failure.GetLine() is not None:
             text = text.split(" : ", 1)[-1]  # the location refers to the upgraded text
         raise RuntimeError("%s: %s" % (path, text)) from failure
+
+
+@contextlib.contextmanager
+def located_errors(path, net, phase):
+    """Replaces errors of setting up ``net``, the content of a file, by those of brewc, which name lines of
+    the file. Other errors stay as they are."""
+    try:
+        yield
+    except RuntimeError:
+        text = _errors_in(path, net, phase)
+        if not text:
+            raise
+        raise RuntimeError(text) from None
+
+
+def _errors_in(path, net, phase):
+    if any(layer.type == "Python" for layer in net.layer):
+        return ""  # only caffe runs it
+    try:
+        brew.compile(path, phase=caffe_pb2.Phase.Name(phase).lower(), level=net.state.level,
+                     stage=",".join(net.state.stage) or None, check_only=True)
+    except brew.CompileError as error:
+        return str(error)
+    return ""
 
 
 def is_loss(kind):

@@ -66,16 +66,15 @@ class SGDSolver:
 
     def _make(self, source, phase, *states):
         """Creates the net of a message or file; merges the states over its own."""
-        folder = self._folder
-        if isinstance(source, str):
-            path = _resolve(source, self._folder)
-            folder = os.path.dirname(path)
-            source = _graph.read_net(path)
+        path = _resolve(source, self._folder) if isinstance(source, str) else None
         net = caffe_pb2.NetParameter()
-        net.CopyFrom(source)
+        net.CopyFrom(_graph.read_net(path) if path else source)
         for state in states:
             net.state.MergeFrom(state)
-        return Net._of_message(net, phase, folder)
+        if not path:
+            return Net._of_message(net, phase, self._folder)
+        with _graph.located_errors(path, net, phase):
+            return Net._of_message(net, phase, os.path.dirname(path))
 
     def _make_train_net(self):
         p = self.param

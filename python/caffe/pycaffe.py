@@ -47,7 +47,8 @@ class Net(NetCore):
         net = _graph.read_net(network_file)
         net.state.level = level
         net.state.stage.extend(stages or [])
-        self._build(net, phase, os.path.dirname(os.fspath(network_file)))
+        with _graph.located_errors(network_file, net, phase):
+            self._build(net, phase, os.path.dirname(os.fspath(network_file)))
         if weights is not None:
             self.copy_from(weights)
 

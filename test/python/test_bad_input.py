@@ -275,11 +275,28 @@ class BadInput(Case):
             layer { name: 'd' type: 'InnerProduct' bottom: 'x' top: 'a' param {} param {} param {} }""", "e.prototxt")
         with self.assertRaises(RuntimeError) as caught:
             caffe.Net(path, caffe.TEST)
-        self.assertEqual(str(caught.exception).splitlines(), [
-            "layer 'a' (ReLU): bottom blob 'y' is not produced by any layer before it",
-            "layer 'c' (TanH): loss_weight is given 2 times for 1 top; it takes one for each, or none",
-            "layer 'd' (InnerProduct): top blob 'a' is already produced by layer 'a'",
-            "layer 'd' (InnerProduct): param is given 3 times, but the layer has 2 parameters"])
+        errors = [line.removeprefix(path + ":") for line in str(caught.exception).splitlines() if "error:" in line]
+        self.assertEqual(errors, [
+            "2:44: error: layer 'a' (ReLU): bottom blob 'y' is not produced by any layer before it",
+            "4:65: error: layer 'c' (TanH): loss_weight is given 2 times for 1 top; it takes one for each, or none",
+            "5:63: error: layer 'd' (InnerProduct): top blob 'a' is already produced by layer 'a'",
+            "5:91: error: layer 'd' (InnerProduct): param is given 3 times, but the layer has 2 parameters",
+            "5:13: error: layer 'd' (InnerProduct): num_output is missing"])
+
+    def test_errors_of_nets_name_the_line(self):
+        path = self.write("layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1 dim: 1 dim: 4 dim: 4 } } }\n"
+                          "layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' include { stage: 'big' }\n"
+                          "  convolution_param { num_output: 1 kernel_size: 9 } }\n")
+        caffe.Net(path, caffe.TEST)
+        message = "%s:2:1: error: layer 'c' (Convolution): kernel height 9 is larger" % path
+        with self.assertRaises(RuntimeError) as caught:
+            caffe.Net(path, caffe.TEST, stages=["big"])
+        self.assertTrue(str(caught.exception).startswith(message), caught.exception)
+        solver = self.write("net: 'net.prototxt' base_lr: 1 lr_policy: 'fixed' train_state { stage: 'big' }",
+                            "solver.prototxt")
+        with self.assertRaises(RuntimeError) as caught:
+            caffe.get_solver(solver)
+        self.assertTrue(str(caught.exception).startswith(message), caught.exception)
 
     def test_failed_loads_change_no_weights(self):
         net = self.make_net()
