@@ -91,7 +91,7 @@ def main(arguments=None):
         if not _is_of_package(error):
             traceback.print_exc()
             return 1
-        print("caffe: error: %s" % error, file=sys.stderr)
+        print("\n  ".join(["caffe: error: %s" % error] + getattr(error, "__notes__", [])), file=sys.stderr)
         return getattr(error, "status", 3 if isinstance(error, OSError) else 1)
     return 0
 

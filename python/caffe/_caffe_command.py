@@ -41,6 +41,9 @@ def _use_device(flags, line):
     if gpus:
         if not gpus[0].isdigit():
             raise FlagError("-gpu is the number of a GPU, not '%s'" % gpus[0])
+        reason = _state.missing_gpu()
+        if reason:
+            raise OSError("-gpu %s: %s; omit -gpu to run on the CPU" % (flags.gpu, reason))
         _state.set_device(int(gpus[0]))
         _state.set_mode_gpu()
     else:

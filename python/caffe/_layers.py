@@ -2,7 +2,9 @@
 
 This module implements layers that only rearrange data or pass it to the user; the others are
 compiled."""
+import contextlib
 import importlib
+import sys
 
 import numpy as np
 
@@ -149,6 +151,16 @@ class Phase(int):
         return caffe_pb2.Phase.Name(self)
 
 
+def _imported(module):
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if hasattr(error, "add_note"):
+            error.add_note("%s does not find '%s': install it, or add its folder to PYTHONPATH"
+                           % (sys.executable, error.name))
+        raise
+
+
 class PythonLayer(NetLayer):
     """A layer implemented by a class of the user."""
 
@@ -157,8 +169,10 @@ class PythonLayer(NetLayer):
         settings = param.python_param
         if not settings.module or not settings.layer:
             raise failure(param, "python_param must name a module and a layer")
-        layer_class = getattr(importlib.import_module(settings.module), settings.layer)
-        self.instance = layer_class(param)
+        with self._noted("class"):
+            layer_class = getattr(_imported(settings.module), settings.layer)
+        with self._noted("__init__"):
+            self.instance = layer_class(param)
         if not hasattr(self.instance, "blobs"):  # __init__ did not call super().__init__
             Layer.__init__(self.instance, param)
         self.instance.param_str = settings.param_str
@@ -168,20 +182,35 @@ class PythonLayer(NetLayer):
 
     user = property(lambda self: self.instance)
 
+    @contextlib.contextmanager
+    def _noted(self, part):
+        """Adds the layer's name to the user's exceptions (from Python 3.11 on)."""
+        try:
+            yield
+        except Exception as error:
+            if hasattr(error, "add_note"):
+                error.add_note("in %s of layer '%s' (%s.%s)" % (part, self._param.name, self._param.python_param.module,
+                                                                self._param.python_param.layer))
+            raise
+
     def setup(self, bottom, top):
-        self.instance.setup(RawBlobVec(bottom), RawBlobVec(top))
+        with self._noted("setup()"):
+            self.instance.setup(RawBlobVec(bottom), RawBlobVec(top))
         weight_blobs = self._param.blobs
         if weight_blobs and len(weight_blobs) != len(self.blobs):
             raise failure(self._param, "incorrect number of weight blobs")
 
     def reshape(self, bottom, top):
-        self.instance.reshape(RawBlobVec(bottom), RawBlobVec(top))
+        with self._noted("reshape()"):
+            self.instance.reshape(RawBlobVec(bottom), RawBlobVec(top))
 
     def forward(self, bottom, top):
-        self.instance.forward(RawBlobVec(bottom), RawBlobVec(top))
+        with self._noted("forward()"):
+            self.instance.forward(RawBlobVec(bottom), RawBlobVec(top))
 
     def backward(self, top, propagate_down, bottom):
-        self.instance.backward(RawBlobVec(top), list(propagate_down), RawBlobVec(bottom))
+        with self._noted("backward()"):
+            self.instance.backward(RawBlobVec(top), list(propagate_down), RawBlobVec(bottom))
 
 
 _UNCOMPILED = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,

@@ -94,7 +94,7 @@ def set_mode_cpu():
 def set_mode_gpu():
     """Makes all nets compute on a GPU. On machines without one, warns and has no effect."""
     global _uses_gpu
-    reason = _missing_gpu()
+    reason = missing_gpu()
     if reason:
         warnings.warn("caffe.set_mode_gpu: %s; nets compute on the CPU" % reason, RuntimeWarning, stacklevel=2)
     _uses_gpu = not reason
@@ -103,7 +103,7 @@ def set_mode_gpu():
 def set_device(device):
     """Selects the GPU of mode GPU by its number. On machines without one, warns and has no effect."""
     global _device
-    reason = _missing_gpu()
+    reason = missing_gpu()
     if reason:
         warnings.warn("caffe.set_device(%d): %s; nets compute on the CPU" % (device, reason), RuntimeWarning,
                       stacklevel=2)
@@ -113,7 +113,7 @@ def set_device(device):
         _device = int(device)
 
 
-def _missing_gpu():
+def missing_gpu():
     """Returns why the machine has no GPU that nets can use, or None."""
     try:
         return None if _core.gpu_count() else "the machine has no GPU"

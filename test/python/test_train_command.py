@@ -246,6 +246,22 @@ class Command(Case):
         self.assertEqual(status, 1)
         self.assertIn('raise RuntimeError("a defect of the layer")', log)
         self.assertIn("Traceback", log)
+        if sys.version_info >= (3, 11):
+            self.assertRegex(log, r"in forward\(\) of layer '\w+' \(\w+\.Broken\)\n")
+            self.write(NET.replace("'Batches'", "'Absent'"))
+            status, log = self.run_command(MODULE, "train", "-solver", "solver.prototxt", "-minloglevel=2")
+            self.assertRegex(log, r"in class of layer '\w+' \(\w+\.Absent\)\n")
+            module = re.search(r"module: '(\w+)'", NET).group(1)
+            self.write(NET.replace(module, "nowhere"))
+            status, log = self.run_command(MODULE, "train", "-solver", "solver.prototxt", "-minloglevel=2")
+            self.assertIn("does not find 'nowhere': install it, or add its folder to PYTHONPATH\n", log)
+
+    def test_gpu_without_one(self):
+        self.write(NET)
+        status, log = self.run_command(MODULE, "train", "-solver", "solver.prototxt", "-gpu", "0",
+                                       BREW_CUDASIM="", CUDA_VISIBLE_DEVICES="")
+        self.assertEqual(status, 3, log)
+        self.assertRegex(log, r"caffe: error: -gpu 0: .*; omit -gpu to run on the CPU\n$")
 
     def test_no_python(self):
         status, log = self.run_command([CAFFE], "train", "-solver", "solver.prototxt", PATH=self.folder)
