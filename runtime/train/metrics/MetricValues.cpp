@@ -4,7 +4,21 @@
 
 #include "runtime/train/metrics/EpisodeMetrics.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace brew::runtime {
+
+namespace {
+bool hasNan(const event::TestDone &test) {
+  return std::isnan(test.loss.value_or(0)) ||
+         std::any_of(test.outputs.begin(), test.outputs.end(),
+                     [](const OutputValue &output) {
+                       return std::isnan(output.value);
+                     });
+}
+} // namespace
 
 void MetricValues::update(const Event &event) {
   if (const auto *begin = std::get_if<event::SolvingBegin>(&event)) {
@@ -25,6 +39,10 @@ void MetricValues::update(const Event &event) {
       entry = entry->first.first == test->net ? outputs.erase(entry) : ++entry;
     for (const OutputValue &output : test->outputs)
       outputs[{test->net, output.blob}].push_back(output.value);
+    if (hasNan(*test) || std::isnan(loss.value_or(0)))
+      divergedTests.insert(test->net);
+    else
+      divergedTests.erase(test->net);
   }
 }
 
@@ -60,7 +78,9 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
   const auto found = outputs.find({metric.net, metric.output});
   if (found == outputs.end() || metric.element >= found->second.size())
     return {};
-  return found->second[metric.element];
+  return divergedTests.count(metric.net)
+             ? std::numeric_limits<double>::quiet_NaN()
+             : found->second[metric.element];
 }
 
 std::vector<std::pair<std::string, double>> MetricValues::all() const {

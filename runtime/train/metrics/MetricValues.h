@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,9 @@ public:
       : statistics(statistics) {}
 
   void update(const Event &event);
-  /// Returns nullopt before the first measurement.
+  /// Returns nullopt before the first measurement. The results of a test are
+  /// NaN if one of them or the training loss was: a net whose scores are NaN
+  /// has an accuracy of 1 by Caffe's rule, and no criterion must hold for that.
   std::optional<double> value(const MetricName &metric) const;
   // Values that no event reports.
   void setEpoch(std::uint64_t complete) {
@@ -39,6 +42,7 @@ private:
   std::optional<event::EpisodeDone> episode;
   std::map<std::string, double> hooks;
   std::map<std::pair<int, std::string>, std::vector<double>> outputs;
+  std::set<int> divergedTests; ///< test nets
 };
 
 } // namespace brew::runtime

@@ -130,6 +130,21 @@ TEST(MetricRules, NanComparesAsInC) {
   EXPECT_TRUE(holds("test.loss != test.loss", values));
 }
 
+/// Caffe counts every class as correct if the scores are NaN, so the accuracy
+/// of a run that diverged is 1.
+TEST(MetricRules, TestsOfDivergedRunsHaveNoResults) {
+  EXPECT_TRUE(holds("test.prediction[0] >= 1", metricsWith()));
+  EXPECT_FALSE(holds("test.prediction[0] >= 1", metricsWith(NAN)));
+  MetricValues values;
+  const event::TestDone test{20, 0, {}, {{"prediction", 1, 0}}};
+  values.update(event::IterationDone{19, NAN, NAN, 0.1, 3.4});
+  values.update(test);
+  EXPECT_FALSE(holds("test.prediction[0] >= 1", values));
+  values.update(event::IterationDone{20, 0.5, 0.5, 0.1, 3.5});
+  values.update(test);
+  EXPECT_TRUE(holds("test.prediction[0] >= 1", values));
+}
+
 TEST(MetricRules, ErrorsNameTheColumn) {
   expectRefused(
       "test.los < 1",
