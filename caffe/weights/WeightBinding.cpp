@@ -6,7 +6,9 @@
 #include "support/Error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -124,6 +126,18 @@ bool allEqual(const formats::Blob &blob, double value) {
 
 /// Matches the blobs of a layer. An entry of `fileBlobs` is null if the file
 /// has no values for it.
+/// Without an early exit, so that the compiler vectorizes the loop.
+template <typename T> bool areFinite(const std::vector<T> &values) {
+  bool finite = true;
+  for (T value : values)
+    finite &= std::abs(value) <= std::numeric_limits<T>::max();
+  return finite;
+}
+
+bool isFinite(const formats::Blob &blob) {
+  return areFinite(blob.floats) && areFinite(blob.doubles);
+}
+
 void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
                              const LayerBlobs &netLayer, bool compareCounts) {
   for (std::size_t i = 0; i < netLayer.blobs.size(); ++i) {
@@ -140,6 +154,9 @@ void WeightMatcher::addBlobs(const std::string &name, const Blobs &fileBlobs,
                          " there and " + formats::dimsText(blob.dims) +
                          " in the net");
     result.values.emplace_back(*blob.buffer, fileBlobs[i]);
+    if (!isFinite(*fileBlobs[i]) &&
+        (result.notFinite.empty() || result.notFinite.back() != name))
+      result.notFinite.push_back(name);
   }
 }
 
@@ -282,6 +299,16 @@ unmatchedLayersLines(const WeightBinding &binding,
                "values: ") +
         listText(onlyInNet));
   return lines;
+}
+
+std::optional<std::string> notFiniteText(const WeightBinding &binding) {
+  const std::vector<std::string> &layers = binding.notFinite;
+  if (layers.empty())
+    return {};
+  return "weights of " + std::to_string(layers.size()) +
+         (layers.size() == 1 ? " layer" : " layers") +
+         " are NaN or infinite, as after training that diverged: " +
+         listText(layers);
 }
 
 void checkHistory(const std::vector<formats::Blob> &history,

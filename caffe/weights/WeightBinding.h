@@ -65,6 +65,8 @@ struct WeightBinding {
   std::deque<formats::Blob> synthesized;
   std::vector<const LayerBlobs *> matched;
   std::vector<std::string> onlyInFile, onlyInNet; ///< names of layers
+  /// Names of matched layers with values that are NaN or infinite.
+  std::vector<std::string> notFinite;
 };
 
 /// Matches `weights` to `layers` by layer name; both must outlive the result.
@@ -86,6 +88,9 @@ WeightBinding bindWeights(const std::vector<LayerBlobs> &layers,
 std::vector<std::string>
 unmatchedLayersLines(const WeightBinding &binding,
                      const std::vector<std::string> &except = {});
+
+/// Returns a warning about weights that are NaN or infinite, or nullopt.
+std::optional<std::string> notFiniteText(const WeightBinding &binding);
 
 /// A tensor of a solver's history, for which a snapshot must have values.
 struct HistoryTensor {

@@ -81,6 +81,8 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
   if (!missingLayers.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
         caffe::missingWeightsText({file}, missingLayers, /*isError=*/true));
+  if (const auto text = caffe::notFiniteText(binding))
+    diagnostics.warning({file}, *text);
   for (const std::string &line :
        caffe::unmatchedLayersLines(binding, missingLayers))
     diagnostics.add({prototxt::Severity::Note, {file}, line});

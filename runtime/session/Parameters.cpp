@@ -93,6 +93,8 @@ void Parameters::load(const formats::Weights &weights,
   write(binding);
   for (const std::string &line : unmatchedLayersLines(binding))
     info(events, log::site::ignoreLayer, line);
+  if (const auto text = notFiniteText(binding); text && events)
+    events->warning(log::site::ignoreLayer, source + ": " + *text);
 }
 
 void Parameters::write(const caffe::WeightBinding &binding) {

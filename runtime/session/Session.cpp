@@ -195,6 +195,8 @@ void Session::loadFile(const std::string &path,
         caffe::missingWeightsText(files, missingLayers, /*isError=*/true));
   params.write(binding);
   providedWeights = std::move(provided);
+  if (const auto warning = notFiniteText(binding))
+    listeners.warning(log::site::ignoreLayer, path + ": " + *warning);
   for (const std::string &line : unmatchedLayersLines(binding, missingLayers))
     listeners.info(log::site::ignoreLayer, line);
   if (missingLayers.empty() || !policy)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <deque>
 #include <map>
 
@@ -91,6 +92,23 @@ TEST(WeightBinding, LegacyShapesFitByCount) {
   net.bind(weights);
   EXPECT_EQ(net.bound["ip/0"], (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(net.bound["ip/1"], (Values{7, 8}));
+}
+
+TEST(WeightBinding, ReportsValuesThatAreNotFinite) {
+  std::vector<brew::caffe::LayerBlobs> layers(2);
+  for (std::uint32_t i = 0; i < 2; ++i)
+    layers[i] = {i ? "b" : "a", "InnerProduct", {{nullptr, {2}, false, i}}};
+  formats::Weights weights = fileOf("a", {blob({2}, {1, -3e38f})});
+  weights.layers.push_back(fileOf("b", {blob({2}, {1, 2})}).layers[0]);
+  EXPECT_FALSE(notFiniteText(bindWeights(layers, weights, "W")));
+  weights.layers[1].blobs[0].floats[1] = -INFINITY;
+  EXPECT_EQ(notFiniteText(bindWeights(layers, weights, "W")),
+            "weights of 1 layer are NaN or infinite, as after training that "
+            "diverged: b");
+  weights.layers[0].blobs[0].floats[0] = NAN;
+  EXPECT_EQ(notFiniteText(bindWeights(layers, weights, "W")),
+            "weights of 2 layers are NaN or infinite, as after training that "
+            "diverged: a, b");
 }
 
 TEST(WeightBinding, ShapesFitByCountIfAllowed) {
