@@ -4,6 +4,7 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 #include "frontends/prototxt/check/MemoryLossInputs.h"
+#include "frontends/prototxt/check/SharedMemory.h"
 #include "frontends/prototxt/check/UnknownTypes.h"
 #include "frontends/prototxt/upgrade/MyCaffe.h"
 #include "support/NumberText.h"
@@ -96,6 +97,7 @@ void NetGraphBuilder::run() {
   }
   checkInPlace();
   warnOfProbabilities(graph, locations, diagnostics);
+  warnOfSharedMemory(graph, locations, diagnostics);
   collectOutputs();
 }
 
