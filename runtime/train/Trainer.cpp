@@ -31,6 +31,12 @@ void Trainer::solve() {
   const SnapshotPeriod period(*this);
   passes.requireNoOutputGradients();
   beginSolving();
+  if (state.iteration && state.iteration >= solver.max_iter())
+    events.warning(log::site::solving,
+                   "no iteration is left to train: the state is that of "
+                   "iteration " +
+                       std::to_string(state.iteration) + ", and max_iter is " +
+                       std::to_string(solver.max_iter()));
   runTo([this] { return solver.max_iter(); });
 
   if (solver.snapshot_after_train() &&

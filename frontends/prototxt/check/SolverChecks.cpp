@@ -48,6 +48,8 @@ struct SolverChecker {
   void checkLearningRate();
   void checkPolicy(const std::string &policy);
   void checkPolicyLists(const std::string &policy);
+  void warnOfUnread(const std::string &policy, const char *field,
+                    bool isUnread);
   void checkType();
   void checkCounts();
   void checkEvaluation();
@@ -91,6 +93,11 @@ void SolverChecker::checkPolicy(const std::string &policy) {
     warnAt("lr_policy", name + " reads 'power', which is not given and so is "
                                "0: the rate stays constant");
   checkPolicyLists(policy);
+  warnOfUnread(policy, "gamma", solver.has_gamma() && !readsGamma);
+  warnOfUnread(policy, "power", solver.has_power() && !readsPower);
+  warnOfUnread(policy, "stepsize", solver.has_stepsize() && !readsStepsize);
+  warnOfUnread(policy, "stepvalue",
+               solver.stepvalue_size() > 0 && policy != "multistep");
   if (!solver.has_base_lr() && policy != "multifixed")
     warnAt("lr_policy", "no 'base_lr' is given, so the learning rate is 0");
 }
@@ -115,6 +122,14 @@ void SolverChecker::checkPolicyLists(const std::string &policy) {
       diagnostics.warning(locations.whereValue(solver, "stepvalue", i),
                           "this stepvalue is below the one before it, so it "
                           "takes effect one iteration after that one");
+}
+
+void SolverChecker::warnOfUnread(const std::string &policy, const char *field,
+                                 bool isUnread) {
+  if (isUnread)
+    diagnostics.warning(locations.where(solver, field),
+                        "lr_policy '" + policy + "' does not read '" + field +
+                            "'");
 }
 
 void SolverChecker::checkType() {
@@ -293,6 +308,10 @@ void checkTrainable(const caffe::SolverParameter &solver,
   if (testIters > 0 && solver.test_interval() == 0)
     diagnostics.error(locations.where(solver, "test_iter"),
                       "the solver has test nets but no test_interval above 0");
+  if (testIters == 0 && solver.test_interval() > 0)
+    diagnostics.warning(locations.where(solver, "test_interval"),
+                        "test_interval has no effect without test_iter: the "
+                        "net is not tested");
 }
 
 } // namespace brew::prototxt

@@ -56,6 +56,15 @@ bool readsData(const FilteredNet &net) {
   });
 }
 
+/// Warns if training changes no parameter.
+void warnIfNothingLearns(const NetGraph &graph, const FilteredNet &net,
+                         Diagnostics &diagnostics) {
+  auto learns = [](const GraphParam &param) { return param.lrMult != 0; };
+  if (!graph.params.empty() && llvm::none_of(graph.params, learns))
+    diagnostics.warning(net.source->locations().where(net.source->net()),
+                        "training changes no parameter: every lr_mult is 0");
+}
+
 class Importer {
 public:
   Importer(mlir::MLIRContext &context, const SourceText &source,
@@ -336,6 +345,8 @@ void Importer::build() {
                    : " in phase " + caffe::Phase_Name(net.state.phase())));
     graphs.push_back(NetGraph::build(program.net, newDiagnostics,
                                      !options.inspectOnly, options.hostTypes));
+    if (program.role == dialects::ProgramRole::ForwardBackward)
+      warnIfNothingLearns(graphs.back(), net, newDiagnostics);
     reportOnce(newDiagnostics);
   }
   if (programs.empty() || diagnostics.hasErrors())
