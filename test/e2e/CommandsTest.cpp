@@ -113,6 +113,24 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
   EXPECT_TRUE(contains(failed.err, "/inputs/target")) << failed.err;
 }
 
+TEST_F(Commands, EvalRequiresTheShapesOfInputs) {
+  writePlan(inputLayer(), kSolver);
+  auto evalWith = [&](std::vector<std::int64_t> dims) {
+    formats::Hdf5Writer inputs(folder / "in.h5");
+    inputs.write("inputs/x", dims, x.data());
+    inputs.write("inputs/target", {4, 1}, target.data());
+    inputs.commit();
+    return run(
+        {"eval", "net.plan", "--inputs", "in.h5", "--outputs", "out.h5"});
+  };
+  EXPECT_EQ(evalWith({12}).status, 0);
+  EXPECT_EQ(evalWith({4, 1, 3, 1}).status, 0);
+  const auto failed = evalWith({3, 4});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_TRUE(contains(failed.err, "/inputs/x is 3x4, and the input is 4x3"))
+      << failed.err;
+}
+
 TEST_F(Commands, InferPrintsOrWritesRows) {
   writePlan(inputLayer(), kSolver);
   writeWeights();

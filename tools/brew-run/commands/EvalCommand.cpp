@@ -25,20 +25,47 @@ struct EvalOptions {
   int batches = 1;
 };
 
+using Dims = std::vector<std::int64_t>;
+
+std::string dimsText(const Dims &dims) {
+  std::string text;
+  for (std::int64_t dim : dims)
+    text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text;
+}
+
+/// Throws Error (1) unless a dataset has an input's dimensions. Dimensions of 1
+/// do not count, and a dataset of one dimension needs only as many values.
+void requireDims(const std::string &dataset, const Dims &dims,
+                 const Dims &expected) {
+  auto withoutOnes = [](Dims all) {
+    all.erase(std::remove(all.begin(), all.end(), 1), all.end());
+    return all;
+  };
+  const Dims significant = withoutOnes(dims);
+  if (significant.size() > 1 && significant != withoutOnes(expected))
+    throw badInput(dataset + " is " + dimsText(dims) + ", and the input is " +
+                   dimsText(expected));
+}
+
 /// Sets the program's inputs from the datasets `/inputs/BLOB`. Warns about
 /// datasets that are not inputs of the program. Throws Error (1) if an input is
-/// missing.
+/// missing or has another shape.
 void setInputs(Session &session, int program, const std::string &path) {
   api::TensorFile file(path, BREW_READ);
   const std::string group = "/inputs/";
   for (const std::string &name : file.list("/inputs")) {
     const std::string blob = name.substr(group.size());
-    if (!session.findInput(program, blob)) {
+    const std::optional<brew_input> input = session.findInput(program, blob);
+    if (!input) {
       log::warning(log::site::brew, path + ": " + name +
                                         " is not used: the program has no "
                                         "input of this name");
       continue;
     }
+    const brew_dataset dataset = file.find(name);
+    requireDims(path + ": " + name, {dataset.dims, dataset.dims + dataset.ndim},
+                {input->dims, input->dims + input->ndim});
     session.setInput(program, blob, file.read<double>(name));
   }
   std::string missing;
