@@ -136,7 +136,8 @@ int main(int argc, char **argv) {
   if (brew_plan_open(argv[1], &plan) != BREW_OK)
     failed = fail(brew_plan_message(plan));
   else if (brew_session_open(plan, NULL, &c.session) != BREW_OK ||
-           brew_session_initialise(c.session, NULL, 0, 0) != BREW_OK)
+           brew_session_initialise(c.session, NULL, 0, BREW_REQUIRE_WEIGHTS) !=
+               BREW_OK)
     failed = fail(brew_session_message(c.session));
   else
     failed = prepare(plan, &c);
