@@ -1,7 +1,7 @@
 //===- Caller.h - The command that runs this program ------------*- C++ -*-===//
 //
-// `caffe` runs brewc and brew-run. They then name log files after it, and their
-// messages do not advise flags that it lacks.
+// `caffe` and `extract_features` run brewc and brew-run. They then name log
+// files after their caller, and do not advise flags that `caffe` lacks.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

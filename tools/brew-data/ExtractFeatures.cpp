@@ -2,6 +2,7 @@
 #include "tools/brew-data/ExtractFeatures.h"
 
 #include "support/AtomicFile.h"
+#include "support/Caller.h"
 #include "support/Error.h"
 #include "tools/brew-data/Commands.h"
 #include "tools/common/Programs.h"
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 namespace brew::data {
 namespace {
@@ -42,6 +44,16 @@ struct TemporaryFolder {
   }
 };
 
+/// Throws Error (1) if one of the databases "A,B" exists.
+void requireNew(const std::string &databases) {
+  std::istringstream names(databases);
+  for (std::string name; std::getline(names, name, ',');) {
+    std::error_code ignored;
+    if (std::filesystem::exists(name, ignored))
+      throw badInput("'" + name + "' exists; remove it first");
+  }
+}
+
 } // namespace
 
 int extractFeatures(const std::vector<std::string> &arguments) {
@@ -61,6 +73,8 @@ int extractFeatures(const std::vector<std::string> &arguments) {
     else
       throw usageError("'" + word + "' is not CPU, GPU or DEVICE_ID=N");
   }
+  requireNew(arguments[3]);
+  ::setenv(kCallerVariable, "extract_features", 1);
   const std::string brewc = tools::siblingProgram("brewc", "extract_features"),
                     brewRun =
                         tools::siblingProgram("brew-run", "extract_features");

@@ -115,9 +115,10 @@ std::string sizeText(std::size_t bytes) {
   return text;
 }
 
-/// Says on standard error what a compilation did.
+/// Says on standard error what a compilation did. A command that runs brewc to
+/// make a temporary plan does not say it.
 void note(const std::string &text) {
-  if (!brew::isCalledByCaffe())
+  if (brew::callerName().empty())
     std::fprintf(stderr, "brewc: %s\n", text.c_str());
 }
 
