@@ -219,8 +219,7 @@ void FolderWriter::requireEqualShapes(const ImageRecord &record,
   } else if (shapeOf(record) != shape) {
     throw badInput(options.folder + ": the images have several sizes: '" +
                    firstName + "' has shape " + shape + ", '" + name + "' " +
-                   shapeOf(record) +
-                   "; add for example --resize 256 --crop 256");
+                   shapeOf(record) + "; add for example --resize 256,256");
   }
 }
 

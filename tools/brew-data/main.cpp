@@ -322,6 +322,10 @@ int run(const std::vector<std::string> &arguments) {
   tools::addVersionFlags(app, "brew-data " BREW_VERSION);
   if (tools::printCompletion(app, "brew-data", arguments))
     return 0;
+  if (const std::string text =
+          tools::unknownCommandText(app, arguments.empty() ? "" : arguments[0]);
+      !text.empty())
+    throw usageError(text);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed); // the order that CLI11 expects

@@ -7,7 +7,6 @@
 
 #include "support/Caller.h"
 #include "support/Error.h"
-#include "support/Suggest.h"
 #include "tools/common/CliCompletion.h"
 #include "tools/common/CliErrors.h"
 #include "tools/common/StandardStreams.h"
@@ -72,17 +71,10 @@ int run(const std::vector<std::string> &arguments) {
     return 0;
   std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
   std::reverse(reversed.begin(), reversed.end()); // as CLI11 expects
-  // Report unknown commands here: CLI11 would only report that a command is
-  // missing.
-  std::vector<std::string> names;
-  for (const CLI::App *command : app.get_subcommands({}))
-    names.push_back(command->get_name());
   const std::string first = reversed.empty() ? "" : reversed.back();
-  if (!first.empty() && first[0] != '-' &&
-      std::find(names.begin(), names.end(), first) == names.end())
-    return fail(BREW_USAGE, "unknown command '" + first + "'" +
-                                brew::didYouMean(first, names) +
-                                " (see brew-run --help)");
+  if (const std::string text = brew::tools::unknownCommandText(app, first);
+      !text.empty())
+    return fail(BREW_USAGE, text);
   if (first.size() > 1 && first[0] == '-' &&
       !app.get_option_no_throw(first.substr(0, first.find('='))))
     return fail(BREW_USAGE, "unknown option '" + first +

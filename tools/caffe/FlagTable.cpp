@@ -11,7 +11,8 @@ const std::vector<FlagInfo> &flagTable() {
   static const std::vector<FlagInfo> table = {
       {"gpu", Kind::Text, Owner::Caffe, "N,...|all",
        "GPUs to run on; train trains on all of them, test and time use the "
-       "first (default: none; train: as the solver says)"},
+       "first; without the flag they run on the CPU, and train as the solver "
+       "says"},
       {"iterations", Kind::Integer, Owner::Caffe, "N",
        "Batches of test, runs of time (default: 50)"},
       {"level", Kind::Integer, Owner::Caffe, "N",

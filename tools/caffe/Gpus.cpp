@@ -19,11 +19,17 @@ namespace brew::caffe_command {
 namespace {
 
 /// Whether the solver sets solver_mode to CPU. As in Caffe, the default is GPU.
+/// Also true for a file with layers at its top level, which is no solver.
 bool requestsCpu(const std::string &solver) {
   const std::string field = "solver_mode";
   std::ifstream file(solver);
+  std::ptrdiff_t depth = 0; // of braces
   for (std::string line; std::getline(file, line);) {
     line.erase(std::min(line.find('#'), line.size()));
+    if (depth == 0 && line.compare(0, 5, "layer") == 0)
+      return true;
+    depth += std::count(line.begin(), line.end(), '{') -
+             std::count(line.begin(), line.end(), '}');
     const size_t at = line.find(field);
     if (at == line.npos)
       continue;

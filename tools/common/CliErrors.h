@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,21 @@ inline std::vector<std::string> flagsOf(const CLI::App &command) {
       for (const std::string &name : option->get_lnames())
         flags.push_back("--" + name);
   return flags;
+}
+
+/// Returns the message about a first argument that is no command of the
+/// program, or "". CLI11 would only report that a command is missing.
+inline std::string unknownCommandText(const CLI::App &app,
+                                      const std::string &first) {
+  if (first.empty() || first[0] == '-')
+    return "";
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), first) != names.end())
+    return "";
+  return "unknown command '" + first + "'" + didYouMean(first, names) +
+         " (see " + app.get_name() + " --help)";
 }
 
 /// Returns the message for arguments that no command of `app` expects, with the
