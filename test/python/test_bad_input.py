@@ -279,7 +279,7 @@ class BadInput(Case):
         self.assertEqual(errors, [
             "2:44: error: layer 'a' (ReLU): bottom blob 'y' is not produced by any layer before it",
             "4:65: error: layer 'c' (TanH): loss_weight is given 2 times for 1 top; it takes one for each, or none",
-            "5:63: error: layer 'd' (InnerProduct): top blob 'a' is already produced by layer 'a'",
+            "5:64: error: layer 'd' (InnerProduct): top blob 'a' is already produced by layer 'a'",
             "5:91: error: layer 'd' (InnerProduct): param is given 3 times, but the layer has 2 parameters",
             "5:13: error: layer 'd' (InnerProduct): num_output is missing"])
 
