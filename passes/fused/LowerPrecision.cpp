@@ -16,6 +16,7 @@
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/fused/PrecisionRules.h"
@@ -316,6 +317,8 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
   using LowerPrecisionBase::LowerPrecisionBase;
 
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     Builder b(&getContext());
     const FloatType narrow = type == Precision::BF16
                                  ? FloatType(b.getBF16Type())

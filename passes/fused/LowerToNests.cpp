@@ -6,6 +6,7 @@
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/analysis/LibraryCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,6 +84,8 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
   }
 
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     // From this number of elements of a gradient on, a separate kernel for the
     // bias gradient pays off, although it reads the gradient from memory again:

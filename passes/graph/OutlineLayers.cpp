@@ -2,6 +2,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/caffe.pb.h"
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/analysis/LayerPrograms.h"
 #include "plan/Contract.h"
 
@@ -175,7 +176,23 @@ private:
 };
 
 struct OutlineLayers : brew::passes::impl::OutlineLayersBase<OutlineLayers> {
+  /// Fails if a stored value belongs to no layer, as after
+  /// brew-differentiate.
+  LogicalResult requireLayers() {
+    const WalkResult result = getOperation().walk([](StoreParamOp store) {
+      if (store->getOperand(0).getDefiningOp()->hasAttr("layer"))
+        return WalkResult::advance();
+      store.emitError("this value belongs to no layer: brew-outline-layers "
+                      "runs before brew-differentiate");
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())) ||
+        failed(requireLayers()))
+      return signalPassFailure();
     for (auto program :
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
       if (brew::passes::isLayerProgram(program))

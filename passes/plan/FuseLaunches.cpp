@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/FuseKernels.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/plan/BufferAssignment.h"
 #include "passes/plan/OrderedProgram.h"
@@ -229,6 +230,8 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
   using FuseLaunchesBase::FuseLaunchesBase;
 
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/plan/OrderedProgram.h"
 #include "passes/plan/PassBoundary.h"
 
@@ -22,6 +23,8 @@ namespace {
 struct OrderForwardFirst
     : brew::passes::impl::OrderForwardFirstBase<OrderForwardFirst> {
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     ProgramOp program = getOperation();
     brew::passes::OrderedProgram steps(program);
     const std::vector<unsigned> order = steps.forwardFirstOrder();

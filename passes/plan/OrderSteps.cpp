@@ -1,5 +1,6 @@
 //===- OrderSteps.cpp - Step order with a lower memory peak ---------------===//
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/plan/OrderedProgram.h"
 
 #include "dialects/Brew/layers/external/External.h"
@@ -16,6 +17,8 @@ namespace {
 
 struct OrderSteps : brew::passes::impl::OrderStepsBase<OrderSteps> {
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     ProgramOp program = getOperation();
     // The caller reads values between the passes, so they must be complete.
     if (!program.getBody().front().getOps<OutputGradientOp>().empty())

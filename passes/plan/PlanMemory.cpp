@@ -2,6 +2,7 @@
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"
+#include "passes/analysis/KnownShapes.h"
 #include "passes/analysis/LayerPrograms.h"
 #include "passes/analysis/PrepareProgram.h"
 #include "passes/plan/BufferAssignment.h"
@@ -88,6 +89,8 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
   }
 
   void runOnOperation() override {
+    if (failed(brew::passes::requireShapes(getOperation())))
+      return signalPassFailure();
     ModuleOp module = getOperation();
     brew::passes::ParameterOffsets offsets(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
