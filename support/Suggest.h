@@ -45,8 +45,9 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 /// Returns the number of edits that a misspelling of `name` may have: a third
-/// of its letters, at least one.
+/// of its letters, at least one. The dashes of an option are no letters.
 inline size_t maximalEdits(std::string_view name) {
+  name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
   return std::max<size_t>(1, (name.size() + 2) / 3);
 }
 

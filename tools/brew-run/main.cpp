@@ -50,6 +50,14 @@ void limitPolling(char **argv) {
   // A failure costs only speed.
 }
 
+/// Returns a hint if an unexpected argument is a solver state, or "".
+std::string resumeHint(const CLI::App &app) {
+  for (const std::string &argument : app.remaining(/*recurse=*/true))
+    if (argument.find(".solverstate") != argument.npos)
+      return "; resume from it with --snapshot " + argument;
+  return "";
+}
+
 int run(const std::vector<std::string> &arguments) {
   CLI::App app("Runs plans that brewc compiled from Caffe nets.", "brew-run");
   app.require_subcommand(1);
@@ -84,7 +92,7 @@ int run(const std::vector<std::string> &arguments) {
   } catch (const CLI::Success &request) { // --help, --version
     return app.exit(request);
   } catch (const CLI::ExtrasError &) {
-    return fail(BREW_USAGE, brew::tools::unexpectedText(app));
+    return fail(BREW_USAGE, brew::tools::unexpectedText(app) + resumeHint(app));
   } catch (const CLI::ArgumentMismatch &error) {
     const std::string text = error.what();
     return fail(BREW_USAGE, text.rfind("--plan:", 0) == 0
@@ -94,6 +102,11 @@ int run(const std::vector<std::string> &arguments) {
   } catch (const CLI::ParseError &error) {
     return fail(BREW_USAGE,
                 std::string(error.what()) + " (see brew-run --help)");
+  } catch (const std::logic_error &) { // CLI11: no number
+    const std::string text = brew::tools::flagWithValueText(app, arguments);
+    if (text.empty())
+      throw;
+    return fail(BREW_USAGE, text);
   }
   const int status = action();
   if (!brew::tools::flushResults())

@@ -28,6 +28,24 @@ inline std::vector<std::string> flagsOf(const CLI::App &command) {
   return flags;
 }
 
+/// Returns the message for a flag that was given with a value ("--flag=text"),
+/// or "" if there is none.
+inline std::string
+flagWithValueText(const CLI::App &app,
+                  const std::vector<std::string> &arguments) {
+  for (const std::string &argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (name.size() == argument.size() || name.compare(0, 2, "--") != 0)
+      continue;
+    for (const CLI::App *command : app.get_subcommands())
+      if (const CLI::Option *option = command->get_option_no_throw(name);
+          option && option->get_items_expected_max() == 0)
+        return name + " takes no value (see " + app.get_name() + " " +
+               command->get_name() + " --help)";
+  }
+  return "";
+}
+
 /// Returns the message about a first argument that is no command of the
 /// program, or "". CLI11 would only report that a command is missing.
 inline std::string unknownCommandText(const CLI::App &app,

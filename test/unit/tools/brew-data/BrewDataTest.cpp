@@ -220,11 +220,14 @@ TEST_F(BrewData, AcceptsCaffesFlagsAndNames) {
   expectResult("imageset " + root + (folder / "absent") + " " + database, 3,
                "list of images: cannot read");
   expectResult("compute_image_mean -backend=lmdb " + database, 3, "not found");
+  expectResult("image " + database, 2,
+               "unknown command 'image'; did you mean 'images'?");
   expectResult("extract_features w net fc6 db 10", 2, "usage:");
   expectResult("extract_features w net fc6 db 10 lmdb TPU", 2,
                "is not CPU, GPU or");
-  expectResult("extract_features w net fc6,fc7 new," + (folder / ".") + " 10 lmdb", 1,
-               "exists; remove it first");
+  expectResult("extract_features w net fc6,fc7 new," + (folder / ".") +
+                   " 10 lmdb",
+               1, "exists; remove it first");
   expectResult("split " + database + " x=0.5 ./x=0.5", 2,
                "'./x' is given for two targets");
   expectResult("split " + database + " x=0.5 ./x/=0.5", 2,
