@@ -187,6 +187,8 @@ def main():
     if not devtools.find():
         print("skipped: chromium is not installed; apt-get install chromium")
         return 77
+    if options.pictures:
+        options.pictures.mkdir(parents=True, exist_ok=True)
     nets = {"lenet": (1, 28), "googlenet": (3, 224)}
     if options.all:
         nets.update(resnet50=(3, 64), resnet152=(3, 64))
