@@ -2,6 +2,7 @@
 
 #include "Predictions.h"
 
+#include "Log.h"
 #include "Session.h"
 
 #include <nlohmann/json.hpp>
@@ -50,7 +51,18 @@ PredictionPrinter::PredictionPrinter(std::string labels, std::int64_t topCount,
 void PredictionPrinter::printClasses(const std::string &sample,
                                      std::optional<int> label,
                                      const float *scores, std::size_t classes,
-                                     const std::string &blob) const {
+                                     const std::string &blob) {
+  if (names.empty() && !defaultNames.empty()) {
+    if (defaultNames.size() == classes)
+      names = std::move(defaultNames);
+    else
+      log::warning(log::site::brew, "the plan names " +
+                                        std::to_string(defaultNames.size()) +
+                                        " classes, and blob '" + blob +
+                                        "' has " + std::to_string(classes) +
+                                        ": classes are shown by their numbers");
+    defaultNames.clear();
+  }
   if (!names.empty() && names.size() != classes)
     throw badInput(labelFile + ": has " + std::to_string(names.size()) +
                    " labels; blob '" + blob + "' has " +
@@ -71,17 +83,16 @@ void PredictionPrinter::printClasses(const std::string &sample,
       json["label"] = *label;
     for (std::size_t index : order)
       json["predictions"].push_back({{"class", index},
-                                     {"name", className(index, classes)},
+                                     {"name", className(index)},
                                      {"score", scores[index]}});
     return printJson(json);
   }
   std::printf("---------- Prediction for %s ----------\n", sample.c_str());
   if (label && *label >= 0)
     std::printf("labelled \"%s\"\n",
-                className(static_cast<std::size_t>(*label), classes).c_str());
+                className(static_cast<std::size_t>(*label)).c_str());
   for (std::size_t index : order)
-    std::printf("%.4f - \"%s\"\n", scores[index],
-                className(index, classes).c_str());
+    std::printf("%.4f - \"%s\"\n", scores[index], className(index).c_str());
 }
 
 void PredictionPrinter::printDetections(const std::string &sample, float image,

@@ -21,8 +21,8 @@ public:
   /// per sample.
   PredictionPrinter(std::string labels, std::int64_t topCount, bool json);
 
-  /// Sets the class names for blobs with as many classes, unless there is a
-  /// file of labels.
+  /// Sets the class names, unless there is a file of labels. A blob with
+  /// another number of classes drops them, with a warning.
   void setDefaultNames(std::vector<std::string> labels) {
     defaultNames = std::move(labels);
   }
@@ -32,7 +32,7 @@ public:
   /// number of class names is not `classes`.
   void printClasses(const std::string &sample, std::optional<int> label,
                     const float *scores, std::size_t classes,
-                    const std::string &blob) const;
+                    const std::string &blob);
 
   /// Prints those `rows` that belong to image number `image`. A row consists of
   /// image, class, score, left, top, right and bottom; the last four are
@@ -44,12 +44,6 @@ public:
 private:
   std::string className(std::size_t index) const {
     return index < names.size() ? names[index] : std::to_string(index);
-  }
-  /// Returns the name of one of `classes` classes.
-  std::string className(std::size_t index, std::size_t classes) const {
-    return names.empty() && defaultNames.size() == classes && index < classes
-               ? defaultNames[index]
-               : className(index);
   }
 
   std::string labelFile;

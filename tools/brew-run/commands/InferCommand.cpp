@@ -300,8 +300,7 @@ private:
     printer.printDetections(pending[sample].name, image, rows, rowSize);
   }
 
-  void print(const Sample &sample, const float *scores,
-             std::size_t classes) const {
+  void print(const Sample &sample, const float *scores, std::size_t classes) {
     printer.printClasses(sample.name, sample.label, scores, classes,
                          results.front().name);
   }
