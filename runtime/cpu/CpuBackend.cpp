@@ -9,9 +9,11 @@
 #include "runtime/cpu/Arenas.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/Denormals.h"
+#include "runtime/cpu/LoneProgram.h"
 #include "runtime/cpu/StepBuilder.h"
 #include "runtime/cpu/StreamingCopy.h"
 #include "runtime/cpu/StridedCopy.h"
+#include "runtime/cpu/TeamChoice.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
 #include "support/Error.h"
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -38,7 +41,7 @@ public:
   CpuBackend(std::shared_ptr<const plan::PlanFile> file,
              const ExecutorOptions &options,
              std::shared_ptr<Arena> sharedParameters)
-      : Backend(std::move(file), options), pool(options.pool),
+      : Backend(std::move(file), options), options(options), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
         keepDenormals(options.keepDenormals),
         arenas(*plan, std::move(sharedParameters)),
@@ -53,6 +56,7 @@ public:
     for (const CompiledProgram &steps : programs)
       scratch = std::max(scratch, scratchBytes(steps));
     useWorkspace(makeWorkspace(scratch));
+    choosingProgram = findChoosingProgram();
   }
 
   int threads() const override { return workers.count(); }
@@ -153,6 +157,14 @@ private:
     }
   }
 
+  /// Returns the program whose runs choose between the team and one thread, or
+  /// -1.
+  int findChoosingProgram() const;
+  void runChosen(int program);
+  /// Runs a program on one thread, or returns false if that is not possible.
+  bool runAlone(int program);
+
+  const ExecutorOptions options;
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
   const bool keepDenormals;
@@ -162,6 +174,9 @@ private:
   Arena workspace;
   std::uint64_t packedBytes = 0;
   bool isPacked = false; ///< the weights of `deploy` are packed
+  int choosingProgram = -1;
+  TeamChoice teamChoice;             ///< of choosingProgram
+  std::unique_ptr<LoneProgram> lone; ///< choosingProgram, once it runs alone
 };
 
 /// Binds all steps to their scratch memory.
@@ -216,6 +231,7 @@ void CpuBackend::bindMemory(const MemoryBindings &bindings) {
 void CpuBackend::recompile(const std::vector<StepIndex> &indices) {
   if (indices.empty())
     return;
+  lone = nullptr; // shares steps
   runOnTeam([&] {
     auto packed = std::exchange(builder.dnnl.packed, {});
     CompiledProgram steps;
@@ -258,6 +274,8 @@ void CpuBackend::packIfNeeded(int program) {
 
 void CpuBackend::packParameters() {
   isPacked = false; // in case packing throws
+  if (lone)
+    lone->weightsChanged();
   if (packedBytes > 0)
     runOnTeam([&] { forAllSteps([](CpuStep &step) { step.pack(); }); });
   isPacked = true;
@@ -278,7 +296,65 @@ void CpuBackend::download(std::uint32_t index, std::byte *bytes) {
   std::memcpy(bytes, arenas.address(index), buffer(index).size());
 }
 
+int CpuBackend::findChoosingProgram() const {
+  // Packed weights exist twice, and a pool's runs wait for their turn.
+  constexpr std::uint64_t kMaxPackedBytes = std::uint64_t(256) << 20;
+  if (workers.count() == 1 || pool || packedBytes > kMaxPackedBytes)
+    return -1;
+  for (int p = 0; p < manifest.programs_size(); ++p) {
+    const auto &steps = manifest.programs(p).steps();
+    if (manifest.programs(p).name() == plan::programs::kDeploy)
+      return std::any_of(steps.begin(), steps.end(),
+                         [](const Step &step) { return step.has_host(); })
+                 ? -1
+                 : p;
+  }
+  return -1;
+}
+
+/// Returns the time that the current thread has run, in seconds.
+double threadSeconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void CpuBackend::runChosen(int program) {
+  using Clock = std::chrono::steady_clock;
+  packIfNeeded(program);
+  const bool measuresWaits = teamChoice.measuresWaits();
+  const double before = measuresWaits ? threadSeconds() : 0;
+  const Clock::time_point start = Clock::now();
+  if (teamChoice.usesTeam() || !runAlone(program))
+    forEachStep(program, 0, programs[static_cast<std::size_t>(program)].size(),
+                [&](CpuStep &step) { step.run(workers); });
+  const double seconds =
+      std::chrono::duration<double>(Clock::now() - start).count();
+  const double waited =
+      measuresWaits ? seconds - (threadSeconds() - before) : 0;
+  teamChoice.record(seconds, waited);
+}
+
+bool CpuBackend::runAlone(int program) {
+  if (!lone)
+    try {
+      lone = std::make_unique<LoneProgram>(
+          *plan, arenas, *hosts, options, workers, program,
+          programs[static_cast<std::size_t>(program)]);
+    } catch (const std::exception &) { // the team does without
+      teamChoice.requireTeam();
+      return false;
+    }
+  const DenormalScope denormals(1, keepDenormals);
+  lone->run();
+  return true;
+}
+
 void CpuBackend::run(int program, std::size_t begin, std::size_t end) {
+  if (begin == 0 && end == programs[static_cast<std::size_t>(program)].size() &&
+      program == choosingProgram)
+    return runChosen(program);
   forEachStep(program, begin, end, [&](CpuStep &step) { step.run(workers); });
 }
 
@@ -316,9 +392,12 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
     return programs[static_cast<std::size_t>(program)];
   };
   const std::vector<StepIndex> hostSteps = stepsWhere(&Step::has_host);
-  if (std::any_of(hostSteps.begin(), hostSteps.end(), [&](StepIndex host) {
-        return std::count(sequence.begin(), sequence.end(), host.first) > 0;
-      }))
+  if (std::any_of(hostSteps.begin(), hostSteps.end(),
+                  [&](StepIndex host) {
+                    return std::count(sequence.begin(), sequence.end(),
+                                      host.first) > 0;
+                  }) ||
+      std::count(sequence.begin(), sequence.end(), choosingProgram) > 0)
     repeat([&](int program) { run(program, 0, stepsOf(program).size()); });
   else
     runOnTeam([&] {

@@ -80,8 +80,8 @@ std::string deviceKey(const DnnlContext &context) {
 
 StepBuilder::StepBuilder(const plan::PlanFile &plan, const Arenas &arenas,
                          const Threads &workers, HostLayers &hosts,
-                         const ExecutorOptions &options)
-    : dnnl{{workers.count(), &workers,
+                         const ExecutorOptions &options, int chosenFor)
+    : dnnl{{chosenFor ? chosenFor : workers.count(), &workers,
             plan.manifest().target().exact_convolutions()},
            {}},
       plan(plan), manifest(plan.manifest()), arenas(arenas), hosts(hosts),

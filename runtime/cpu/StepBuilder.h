@@ -21,9 +21,11 @@ namespace brew::runtime {
 class StepBuilder {
 public:
   /// The references must outlive this object, and it must outlive its steps.
+  /// The steps run on `workers`, with the implementations that are chosen for
+  /// `chosenFor` threads; 0: for as many as `workers`.
   StepBuilder(const plan::PlanFile &plan, const Arenas &arenas,
               const Threads &workers, HostLayers &hosts,
-              const ExecutorOptions &options);
+              const ExecutorOptions &options, int chosenFor = 0);
 
   /// Returns whether a step is a library call.
   static bool isCall(const plan::Step &step) {

@@ -39,9 +39,10 @@ struct PackedWeights {
 
 /// The settings that the oneDNN calls of a plan share.
 struct DnnlSettings {
-  /// Number of threads for which primitives are created.
+  /// Number of threads for which implementations are chosen, and work is
+  /// divided.
   int threads = 1;
-  /// The same threads, for weight reorders and generated kernels.
+  /// The threads that run the calls.
   const Threads *workers = nullptr;
   /// Do not use Winograd algorithms.
   bool exactConvolutions = false;
