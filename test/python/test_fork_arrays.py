@@ -207,6 +207,35 @@ class ForkArrays(ForkCase):
         with self.assertRaisesRegex(Exception, "label 4 is neither one of the 4 classes nor an ignore_label"):
             net.forward()
 
+    def test_roi_alignment(self):
+        x = random_array(24, 2, 3, 6, 7)
+        rois = np.array([[0, 1, 2, 7, 8], [1, 0, 0, 13, 11], [1, 5, 4, 4, 3], [0, 9, 8, 40, 30], [0, 20, 0, 30, 9]],
+                        np.float32)
+
+        def weights(low, high, cells, extent):
+            """Returns the weights of the positions in the mean of each cell along one dimension."""
+            start, size = low * np.float32(0.5), max((high - low) * np.float32(0.5) + 1, 1)
+            matrix = np.zeros((cells, extent))
+            for cell in range(cells):
+                first, last = (min(max(start + n * size / cells, 0), extent) for n in (cell, cell + 1))
+                points = np.arange(first, last, 1)
+                for point in points:
+                    below = int(point)
+                    matrix[cell, below] += (1 - point + below) / len(points)
+                    matrix[cell, min(below + 1, extent - 1)] += (point - below) / len(points)
+            return matrix
+
+        rows = [weights(roi[2], roi[4], 3, 6) for roi in rois]
+        columns = [weights(roi[1], roi[3], 2, 7) for roi in rois]
+        net = self.net("ROIAlignment", "roi_alignment_param { pooled_h: 3 pooled_w: 2 spatial_scale: 0.5 }",
+                       {"x": x, "rois": rois})
+        self.close(net.forward()["y"], [np.einsum("ih,jw,chw->cij", r, c, x[int(roi[0])])
+                                        for r, c, roi in zip(rows, columns, rois)])
+        dy, dx = random_array(25, 5, 3, 3, 2), np.zeros(x.shape)
+        for r, c, roi, gradient in zip(rows, columns, rois, dy):
+            dx[int(roi[0])] += np.einsum("ih,jw,cij->chw", r, c, gradient)
+        self.check_backward(net, dy, {"x": dx})
+
     def test_l1_loss_of_other_shapes(self):
         a, p = random_array(19, 4, 3, 1, 2), random_array(20, 4, 6)
         gradient = np.sign(a.reshape(4, 6) - p) / 4
