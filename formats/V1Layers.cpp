@@ -74,6 +74,8 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "Power";
   case V1::RELU:
     return "ReLU";
+  case V1::RESIZE:
+    return "Resize";
   case V1::SIGMOID:
     return "Sigmoid";
   case V1::SIGMOID_CROSS_ENTROPY_LOSS:
@@ -92,6 +94,8 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "TanH";
   case V1::THRESHOLD:
     return "Threshold";
+  case V1::TRIPLET_LOSS:
+    return "TripletLoss";
   case V1::WINDOW_DATA:
     return "WindowData";
   }

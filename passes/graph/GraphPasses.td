@@ -125,6 +125,8 @@ def LowerRecurrent : Pass<"brew-lower-recurrent", "::brew::dialects::ProgramOp">
     hidden bottom. Splits with `brew.no_gradient` block them; brew-differentiate warns if
     a split blocks a gradient that a learnable parameter would receive.
 
+    The number of previous runs, `brew.run_count`, is such a `brew.param` too.
+
     Input:
 
         %y = brew.lstm "l"(%x, %cont, %w, %b, %wh)

@@ -255,15 +255,38 @@ struct LowerRecurrent : brew::passes::impl::LowerRecurrentBase<LowerRecurrent> {
     finish(op, l, in, y->getResult(0), steps[1]);
   }
 
+  void lower(RunCountOp op) {
+    OpBuilder b(op);
+    LayerCreator l(b, op);
+    const Type type = op.getCount().getType();
+    Value runs = persistentState(op, b, 0, type);
+    auto add = [&](double number) {
+      auto setting = [&](StringRef name, double value) {
+        return b.getNamedAttr(name, b.getF32FloatAttr(value));
+      };
+      return l
+          .create("power", runs, type,
+                  {setting("power", 1), setting("scale", 1),
+                   setting("shift", number)})
+          ->getResult(0);
+    };
+    StoreParamOp::create(b, op.getLoc(), add(1),
+                         runs.getDefiningOp<ParamValueOp>().getParamAttr());
+    op.getCount().replaceAllUsesWith(add(op.getFirst()));
+    op.erase();
+  }
+
   void runOnOperation() override {
     SmallVector<Operation *> layers;
     getOperation().walk([&](Operation *op) {
-      if (isa<LSTMOp, RNNOp>(op))
+      if (isa<LSTMOp, RNNOp, RunCountOp>(op))
         layers.push_back(op);
     });
     for (Operation *op : layers) {
       if (auto lstm = dyn_cast<LSTMOp>(op))
         lower(lstm);
+      else if (auto count = dyn_cast<RunCountOp>(op))
+        lower(count);
       else
         lower(cast<RNNOp>(op));
     }

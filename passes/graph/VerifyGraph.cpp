@@ -57,7 +57,7 @@ struct VerifyGraph : brew::passes::impl::VerifyGraphBase<VerifyGraph> {
     if (failed(checkLearning()))
       return signalPassFailure();
     WalkResult result = getOperation().walk([](Operation *op) {
-      if (isa<SplitOp, LSTMOp, RNNOp>(op)) {
+      if (isa<SplitOp, LSTMOp, RNNOp, RunCountOp>(op)) {
         op->emitError("phase graph: this layer should have been replaced");
         return WalkResult::interrupt();
       }

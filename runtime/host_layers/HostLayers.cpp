@@ -9,6 +9,7 @@
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
 #include "runtime/host_layers/RegionLoss.h"
+#include "runtime/host_layers/SegAccuracy.h"
 #include "runtime/host_layers/SequenceLabels.h"
 #include "runtime/host_layers/YoloDetections.h"
 #include "runtime/host_layers/Yolov3Loss.h"
@@ -38,6 +39,8 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &labelsequenceAccuracyType();
   if (type == kRegionLoss)
     return &regionLossType();
+  if (type == kSegAccuracy)
+    return &segAccuracyType();
   if (type == kYoloDetectionOutput)
     return &yoloDetectionOutputType();
   if (type == kYolov3)

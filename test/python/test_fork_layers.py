@@ -6,30 +6,15 @@ import caffe
 import numpy as np
 from caffe.proto import caffe_pb2
 
-from common import Case, fill, random_array
+from common import fill, random_array
+from fork_case import ForkCase, blob_input
 
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def blob_input(name, shape):
-    return "layer { name: '%s' type: 'Input' top: '%s' input_param { shape { %s } } }\n" % (
-        name, name, " ".join("dim: %d" % n for n in shape))
-
-
-class ForkLayers(Case):
-    def net(self, kind, text, inputs, phase=caffe.TEST, force=True):
-        """Returns a net of one layer, whose bottoms are `inputs` (name: array), filled with these arrays."""
-        net = caffe.Net(self.write(
-            "force_backward: %s\n" % str(force).lower() + "".join(
-                blob_input(name, array.shape) for name, array in inputs.items()) +
-            "layer { name: 'layer' type: '%s' %s top: 'y' %s }" % (
-                kind, " ".join("bottom: '%s'" % name for name in inputs), text)), phase)
-        for name, array in inputs.items():
-            net.blobs[name].data[...] = array
-        return net
-
+class ForkLayers(ForkCase):
     def check_function(self, kind, function, derivative, text="", scale=3):
         x = scale * random_array(3, 2, 3, 4)
         net = self.net(kind, text, {"x": x})
@@ -133,14 +118,6 @@ class ForkLayers(Case):
             for z, r, c in np.ndindex(2, 3, 3):
                 expected[:, :, z, r, c] = reduce(x[:, :, z:z + 3, 2 * r:2 * r + 2, 2 * c:2 * c + 2], (2, 3, 4))
             self.close(net.forward()["y"], expected)
-
-    def check_loss(self, kind, text, inputs, loss, gradients, loss_weight=0.5):
-        net = self.net(kind, "loss_weight: %g %s" % (loss_weight, text), inputs, caffe.TRAIN)
-        self.close(net.forward()["y"], loss)
-        net.backward()
-        for name, gradient in gradients.items():
-            self.close(net.blobs[name].diff, loss_weight * gradient)
-        return net
 
     def test_losses(self):
         a, p, n = (random_array(seed, 6, 3) for seed in (10, 11, 12))

@@ -19,7 +19,8 @@ bool hasLossWeight(const caffe::LayerParameter &layer) {
 bool isLossOrMetric(const std::string &type) {
   const LayerKind *kind = findLayerKind(type);
   return (kind && kind->isLoss) || type == "Accuracy" ||
-         type == "DetectionEvaluate" || type == "LabelsequenceAccuracy";
+         type == "DetectionEvaluate" || type == "LabelsequenceAccuracy" ||
+         type == "SegAccuracy";
 }
 
 /// Returns whether a layer only rearranges the values of its bottoms.

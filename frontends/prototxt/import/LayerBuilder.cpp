@@ -101,9 +101,10 @@ void LayerBuilder::storeParam(int index, Value value) {
 BuildFunction findBuildFunction(const LayerKind &kind) {
   static const auto byType = [] {
     llvm::StringMap<BuildFunction> functions;
-    for (auto *group : {convolutionFunctions, dataFunctions, detectionFunctions,
-                        elementwiseFunctions, functionFunctions, hostFunctions,
-                        indexingFunctions, lossFunctions, neuronFunctions,
+    for (auto *group : {arrayFunctions, convolutionFunctions, dataFunctions,
+                        detectionFunctions, elementwiseFunctions,
+                        functionFunctions, hostFunctions, indexingFunctions,
+                        lossFunctions, metricLearningFunctions, neuronFunctions,
                         normalizationFunctions, poolingFunctions,
                         recurrentFunctions, reductionFunctions, shapeFunctions})
       for (auto [type, function] : group())

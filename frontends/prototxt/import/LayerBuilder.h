@@ -158,6 +158,7 @@ using BuildFunctions = std::vector<std::pair<const char *, BuildFunction>>;
 template <typename Op> void buildPlain(LayerBuilder &l) { l.layerOp<Op>(); }
 
 // The functions of each file under import/layers/.
+BuildFunctions arrayFunctions();
 BuildFunctions convolutionFunctions();
 BuildFunctions dataFunctions();
 BuildFunctions detectionFunctions();
@@ -166,6 +167,7 @@ BuildFunctions functionFunctions();
 BuildFunctions hostFunctions();
 BuildFunctions indexingFunctions();
 BuildFunctions lossFunctions();
+BuildFunctions metricLearningFunctions();
 BuildFunctions neuronFunctions();
 BuildFunctions normalizationFunctions();
 BuildFunctions poolingFunctions();

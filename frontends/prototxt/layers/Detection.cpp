@@ -25,6 +25,11 @@ void checkRoiPooling(LayerChecker &c) {
     c.error(settings, "pad_ratio", "pad_ratio must not be negative");
 }
 
+void checkRoiAlignment(LayerChecker &c) {
+  c.count(c.layer.roi_alignment_param(), "pooled_h");
+  c.count(c.layer.roi_alignment_param(), "pooled_w");
+}
+
 void checkPsRoiPooling(LayerChecker &c) {
   const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
   if (!settings.has_spatial_scale())
@@ -257,6 +262,10 @@ LayerRows detectionLayers() {
           checkPriorBox),
       LayerKind{"PriorBoxClustered", 2, 2, 1, 1, "prior_box_param"}.checkedBy(
           checkPriorBoxClustered),
+      // GuohongWu's caffe-windows.
+      LayerKind{"ROIAlignment", 2, 2, 1, 1, "roi_alignment_param"}
+          .differentiatingBottoms(1)
+          .checkedBy(checkRoiAlignment),
       LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}
           .differentiatingBottoms(1)
           .checkedBy(checkRoiPooling),

@@ -64,6 +64,13 @@ void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
   refuseClassWeights(c);
 }
 
+void checkSoftmaxCrossEntropyLoss(LayerChecker &c) {
+  checkSigmoidCrossEntropyLoss(c);
+  if (c.layer.loss_param().has_ignore_label())
+    c.warn(c.layer.loss_param(), "ignore_label",
+           "ignore_label has no effect, as in MyCaffe");
+}
+
 void checkInfogainLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
@@ -87,9 +94,8 @@ void checkCenterLoss(LayerChecker &c) {
   c.filler(settings.center_filler());
   if (settings.axis() != 1)
     c.unsupported(settings, "axis", "axis must be 1; others are not supported");
-  if (settings.distance_type() != "L2")
-    c.unsupported(settings, "distance_type",
-                  "distance_type must be L2; others are not supported");
+  if (settings.distance_type() != "L2" && settings.distance_type() != "L1")
+    c.error(settings, "distance_type", "distance_type must be L1 or L2");
 }
 
 std::vector<ParamBlob> centerLossParams(const caffe::LayerParameter &layer) {
@@ -99,11 +105,10 @@ std::vector<ParamBlob> centerLossParams(const caffe::LayerParameter &layer) {
 void checkLabelSpecificAdd(LayerChecker &c) {
   const caffe::LabelSpecificAddParameter &settings =
       c.layer.label_specific_add_param();
-  if (settings.has_bias_base())
-    c.unsupported(settings, "bias_base",
-                  "a bias that changes over the iterations is not supported; "
-                  "give bias");
-  else
+  if (settings.has_bias_base()) {
+    if (settings.has_bias())
+      c.warn(settings, "bias", "bias has no effect with bias_base");
+  } else
     for (const char *field :
          {"bias_gamma", "bias_power", "bias_min", "bias_max", "iteration"})
       if (c.locations.find(settings, field))
@@ -112,6 +117,37 @@ void checkLabelSpecificAdd(LayerChecker &c) {
   if (settings.transform_test())
     c.warn(settings, "transform_test",
            "transform_test has no effect, as in caffe-windows");
+}
+
+template <typename Settings>
+void checkMarginProduct(LayerChecker &c, const Settings &settings) {
+  c.count(settings, "num_output");
+  c.filler(settings.weight_filler());
+  if (settings.axis() != 1)
+    c.unsupported(settings, "axis", "axis must be 1; others are not supported");
+}
+
+void checkMarginInnerProduct(LayerChecker &c) {
+  checkMarginProduct(c, c.layer.margin_inner_product_param());
+}
+
+void checkLargeMarginInnerProduct(LayerChecker &c) {
+  checkMarginProduct(c, c.layer.largemargin_inner_product_param());
+}
+
+std::vector<ParamBlob> marginParams(const caffe::LayerParameter &layer) {
+  return {{&layer.margin_inner_product_param().weight_filler()}};
+}
+
+std::vector<ParamBlob> largeMarginParams(const caffe::LayerParameter &layer) {
+  return {{&layer.largemargin_inner_product_param().weight_filler()}};
+}
+
+void checkSegAccuracy(LayerChecker &c) {
+  const caffe::SegAccuracyParameter &settings = c.layer.seg_accuracy_param();
+  if (settings.has_metric())
+    c.warn(settings, "metric",
+           "metric has no effect, as in DeepLab: the top has all three");
 }
 
 } // namespace
@@ -132,14 +168,28 @@ LayerRows lossLayers() {
                "infogain_loss_param loss_param softmax_param")
           .checkedBy(checkInfogainLoss),
       lossKind("L1Loss", 2, 2, 1, "").withoutForcedGradient(),
-      LayerKind{"LabelSpecificAdd", 2, 2, 1, 1, "label_specific_add_param"}
+      LayerKind{"LabelSpecificAdd", 2, 2, 1, 2, "label_specific_add_param"}
           .inPlace()
           .withoutForcedGradient(1)
           .checkedBy(checkLabelSpecificAdd),
+      // caffe-windows. The second top is the weight of the plain score.
+      LayerKind{"LargeMarginInnerProduct", 2, 2, 1, 2,
+                "largemargin_inner_product_param"}
+          .withoutForcedGradient(1)
+          .checkedBy(checkLargeMarginInnerProduct)
+          .withParams(largeMarginParams),
+      // SphereFace.
+      LayerKind{"MarginInnerProduct", 2, 2, 1, 2, "margin_inner_product_param"}
+          .withoutForcedGradient(1)
+          .checkedBy(checkMarginInnerProduct)
+          .withParams(marginParams),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
           .withoutForcedGradient()
           .checkedBy(checkMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, ""),
+      // DeepLab.
+      LayerKind{"SegAccuracy", 2, 2, 1, 1, "seg_accuracy_param"}.checkedBy(
+          checkSegAccuracy),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
           .checkedBy(checkSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
@@ -153,6 +203,10 @@ LayerRows lossLayers() {
       // MyCaffe: a SoftmaxWithLoss.
       lossKind("SoftmaxCrossEntropy2Loss", 2, 2, 1, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
+      // MyCaffe: the loss of SigmoidCrossEntropyLoss with the gradient of
+      // SoftmaxWithLoss.
+      lossKind("SoftmaxCrossEntropyLoss", 2, 2, 1, "loss_param softmax_param")
+          .checkedBy(checkSoftmaxCrossEntropyLoss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
       lossKind("SoftmaxWithLossOHEM", 2, 2, 3, "loss_param softmax_param")

@@ -81,23 +81,35 @@ void checkLRN(LayerChecker &c) {
     c.warn(settings, "k", "k has no effect with WITHIN_CHANNEL: it is 1");
 }
 
+void checkGRN(LayerChecker &c) {
+  const caffe::GRNParameter &settings = c.layer.grn_param();
+  if (!(settings.bias() >= 0))
+    c.error(settings, "bias", "bias must be 0 or more");
+  if (settings.dummy_backward())
+    c.unsupported(settings, "dummy_backward",
+                  "dummy_backward is not supported");
+}
+
 void checkNormalize(LayerChecker &c) {
   const caffe::UnitNormParameter &settings = c.layer.normalize_param();
   if (isSsdNormalize(c.layer)) {
+    if (c.layer.top_size() > 1)
+      c.error(c.layer, "top",
+              "gives 1 top, but has 2; only caffe-windows' Normalize has the "
+              "norms as second top",
+              1);
     if (c.layer.has_normalize_param())
       c.error(c.layer, "normalize_param",
               "norm_param belongs to SSD's Normalize and normalize_param to "
               "caffe-windows'; a layer cannot have both");
     return;
   }
-  if (settings.normalize_type() != "L2")
-    c.unsupported(settings, "normalize_type",
-                  "normalize_type must be L2; others are not supported");
+  if (settings.normalize_type() != "L2" && settings.normalize_type() != "L1")
+    c.error(settings, "normalize_type", "normalize_type must be L1 or L2");
   if (settings.fix_gradient())
     c.unsupported(settings, "fix_gradient", "fix_gradient is not supported");
-  if (settings.bp_norm())
-    c.unsupported(settings, "bp_norm",
-                  "bp_norm needs a second top, which is not supported");
+  if (settings.bp_norm() && c.layer.top_size() == 1)
+    c.warn(settings, "bp_norm", "bp_norm has no effect without a second top");
 }
 
 std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
@@ -142,6 +154,8 @@ LayerRows normalizationLayers() {
           .inPlace()
           .checkedBy(checkBatchNorm)
           .withParams(batchNormParams),
+      // OpenVINO's training toolbox.
+      plainKind("GRN", "grn_param").checkedBy(checkGRN),
       plainKind("LRN", "lrn_param").checkedBy(checkLRN),
       plainKind("LayerNorm", "layer_norm_param")
           .checkedBy(checkLayerNorm)
@@ -149,7 +163,7 @@ LayerRows normalizationLayers() {
       plainKind("MVN", "mvn_param"),
       plainKind("Normalization2", "normalization2_param")
           .withParams(normalization2Params),
-      plainKind("Normalize", "norm_param normalize_param")
+      LayerKind{"Normalize", 1, 1, 1, 2, "norm_param normalize_param"}
           .checkedBy(checkNormalize)
           .withParams(normalizeParams),
   };

@@ -97,6 +97,77 @@ void checkInterp(LayerChecker &c) {
               std::string(field) + " must be given, and at least 1");
 }
 
+/// Checks the settings that ResizeBilinear and ResizeNearestNeighbor share.
+/// `halfPixel` is the other setting for half pixels.
+template <typename Settings>
+void checkSynopsysResize(LayerChecker &c, const Settings &settings,
+                         const char *halfPixel, bool hasHalfPixel) {
+  if (settings.data_format() == "NCHWD")
+    c.unsupported(settings, "data_format",
+                  "data_format NCHWD is not supported");
+  else if (settings.data_format() != "NHWC" && settings.data_format() != "NCHW")
+    c.error(settings, "data_format", "data_format must be NHWC or NCHW");
+  const bool hasSize[] = {settings.has_output_height(),
+                          settings.has_output_width()};
+  for (int i = 0; i < 2; ++i) {
+    const std::string size = i ? "output_width" : "output_height",
+                      scale = i ? "scale_width" : "scale_height";
+    if ((i ? settings.output_width() : settings.output_height()) < 1 &&
+        hasSize[i])
+      c.error(settings, size, size + " must be at least 1");
+    if (!((i ? settings.scale_width() : settings.scale_height()) > 0))
+      c.error(settings, scale, scale + " must be above 0");
+    else if (hasSize[i] && c.locations.find(settings, scale))
+      c.warn(settings, scale, scale + " has no effect with " + size);
+  }
+  const std::string exclusive = " cannot be given together with ";
+  if (settings.align_corners() && settings.half_pixel_centers())
+    c.error(settings, "half_pixel_centers",
+            "half_pixel_centers" + exclusive + "align_corners");
+  if (hasHalfPixel &&
+      (settings.align_corners() || settings.half_pixel_centers()))
+    c.error(settings, halfPixel,
+            halfPixel + exclusive +
+                (settings.align_corners() ? "align_corners"
+                                          : "half_pixel_centers"));
+}
+
+void checkResizeBilinear(LayerChecker &c) {
+  const caffe::ResizeBilinearParameter &settings =
+      c.layer.resize_bilinear_param();
+  checkSynopsysResize(c, settings, "pytorch_half_pixel",
+                      settings.pytorch_half_pixel());
+}
+
+void checkResizeNearestNeighbor(LayerChecker &c) {
+  const caffe::ResizeNearestNeighborParameter &settings =
+      c.layer.resize_nearest_neighbor_param();
+  checkSynopsysResize(c, settings, "half_pixel_onnx",
+                      settings.half_pixel_onnx());
+}
+
+void checkResize(LayerChecker &c) {
+  const caffe::ResizeImageParameter &settings = c.layer.resize_param();
+  const bool isScaled = settings.is_pyramid_test();
+  for (const char *field : {"height", "width"})
+    if (!isScaled)
+      c.count(settings, field);
+    else if (c.locations.find(settings, field))
+      c.warn(settings, field,
+             std::string(field) + " has no effect with is_pyramid_test");
+  for (const char *field : {"out_height_scale", "out_width_scale"}) {
+    const bool isSet = c.locations.find(settings, field);
+    if (isScaled && !isSet)
+      c.reportMissing(settings, field);
+    else if (isScaled && !((field[4] == 'h' ? settings.out_height_scale()
+                                            : settings.out_width_scale()) > 0))
+      c.error(settings, field, std::string(field) + " must be above 0");
+    else if (isSet && !isScaled)
+      c.warn(settings, field,
+             std::string(field) + " has no effect without is_pyramid_test");
+  }
+}
+
 } // namespace
 
 LayerRows resampleLayers() {
@@ -104,6 +175,11 @@ LayerRows resampleLayers() {
       LayerKind{"Axpy", 3, 3, 1, 1},
       LayerKind{"Interp", 1, 2, 1, 1, "interp_param"}.checkedBy(checkInterp),
       plainKind("Reorg", "reorg_param").checkedBy(checkReorg),
+      plainKind("Resize", "resize_param").checkedBy(checkResize),
+      plainKind("ResizeBilinear", "resize_bilinear_param")
+          .checkedBy(checkResizeBilinear),
+      plainKind("ResizeNearestNeighbor", "resize_nearest_neighbor_param")
+          .checkedBy(checkResizeNearestNeighbor),
       plainKind("ShuffleChannel", "shuffle_channel_param")
           .checkedBy(checkShuffleChannel),
       LayerKind{"Upsample", 1, 2, 1, 1, "upsample_param"}.checkedBy(

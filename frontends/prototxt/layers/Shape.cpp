@@ -123,6 +123,13 @@ void checkSplit(LayerChecker &c) {
       c.error(c.layer, "top", "a Split layer cannot be in-place", i);
 }
 
+void checkCropCenter(LayerChecker &c) {
+  const caffe::CropCenterParameter &settings = c.layer.crop_center_param();
+  if (settings.crop_size_size() == 0)
+    c.reportMissing(settings, "crop_size");
+  c.perDimension(settings, "crop_size", "", false);
+}
+
 void checkPad(LayerChecker &c) {
   const caffe::PadParameter &settings = c.layer.pad_param();
   if (settings.paddings_size() == 0)
@@ -139,6 +146,7 @@ LayerRows shapeLayers() {
   return {
       LayerKind{"Concat", 1, -1, 1, 1, "concat_param"}.checkedBy(checkConcat),
       LayerKind{"Crop", 2, 2, 1, 1, "crop_param"},
+      plainKind("CropCenter", "crop_center_param").checkedBy(checkCropCenter),
       plainKind("Flatten", "flatten_param"),
       plainKind("Flip", "flip_param"),
       plainKind("Pad", "pad_param").checkedBy(checkPad),

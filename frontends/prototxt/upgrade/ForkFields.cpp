@@ -108,6 +108,10 @@ constexpr Members fields[] = {
      "max_rotate_angle max_shear_ratio min_random_scale"},
     {expcaffe, "ImageDataParameter",
      "bias channels"},
+    {mycaffe, "GRNParameter",
+     "activation axis batch_first bias_filler context_dim "
+     "dropout_ratio enable_noise hidden_dim input_dim output_dim "
+     "sigma_init weight_filler"},
     {intelCaffe, "ImageDataParameter",
      "min_height min_width"},
     {nvidiaCaffe, "ImageDataParameter",
@@ -131,7 +135,7 @@ constexpr Members fields[] = {
     {synopsys, "LRNParameter",
      "input_scale output_scale"},
     {caffewindows, "LayerParameter",
-     "noise_param resize_param smoothl1_param"},
+     "noise_param smoothl1_param"},
     {flownet2, "LayerParameter",
      "augmentation reshape_every_iter"},
     {intelCaffe, "LayerParameter",
@@ -196,6 +200,9 @@ constexpr Members fields[] = {
      "default_initial direction linear_before_reset tf_rnn"},
     {intelCaffe, "ReshapeParameter",
      "pixelshuffler"},
+    {synopsys, "ResizeBilinearParameter",
+     "input_scale input_zero_point output_depth output_scale "
+     "output_zero_point quantize_method saturate scale_depth"},
     {caffewindows, "ResizeParameter",
      "is_pyramid_test out_height_scale out_width_scale"},
     {synopsys, "ResizeParameter",
@@ -204,6 +211,8 @@ constexpr Members fields[] = {
      "max_value min_value"},
     {synopsys, "ScaleParameter",
      "dis_mode gen_mode"},
+    {pspnet, "SegAccuracyParameter",
+     "output_label"},
     {synopsys, "SigmoidParameter",
      "input_scale input_zero_point output_scale output_zero_point "
      "saturate"},
@@ -262,8 +271,7 @@ constexpr Members fields[] = {
      "caffe_yolo"},
     {caffewindows, "V1LayerParameter",
      "bn_param eltwise_affine_param insanity_param local_param "
-     "noise_param prelu_param roi_pooling_param sub_region_param "
-     "triplet_loss_param"},
+     "noise_param prelu_param roi_pooling_param sub_region_param"},
     {mobilenetyolo, "V1LayerParameter",
      "relu6_param"},
     {synopsys, "V1LayerParameter",
@@ -282,7 +290,7 @@ constexpr Members enumValues[] = {
      "VOXEL_SOFTMAX VOXEL_SOFTMAX_LOSS"},
     {caffewindows, "LayerType",
      "BATCH_NORM ELTWISE_AFFINE INSANITY LOCAL NORMALIZE "
-     "ROIPOOLING TRIPLET_LOSS"},
+     "ROIPOOLING"},
     {fasterRcnn, "LayerType",
      "ROI_POOLING"},
     {mobilenetyolo, "LayerType",

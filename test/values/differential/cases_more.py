@@ -37,6 +37,14 @@ case('continuation_indicator', (2, 3), [
 layer_case('ctc_greedy_decoder', (5, 3, 4), 'CTCGreedyDecoder', labels={'cont': ((5, 3), [0, 1])}, extra=('cont',))
 layer_case('labelsequence_accuracy', (3, 5, 4), 'LabelsequenceAccuracy', 'labelsequence_accuracy_param { '
            'blank_label: 3 }', labels={'label': ((3, 2), [0, 1, 2, 3])}, extra=('label',))
+layer_case('seg_accuracy', (2, 4, 3, 5), 'SegAccuracy', 'seg_accuracy_param { ignore_label: 5 }',
+           labels={'label': ((2, 1, 3, 5), [0, 1, 3, 5])}, extra=('label',))
+for kind in ('DOUBLE', 'TRIPLE', 'QUADRUPLE'):
+    layer_case('margin_' + kind.lower(), (6, 3), 'MarginInnerProduct', 'margin_inner_product_param { num_output: 4 '
+               'type: %s base: 0.5 gamma: 0.4 }' % kind, labels={'label': ((6,), [0, 1, 2, 3])}, extra=('label',), outputs=['y'])
+for name, label in (('labels', ((3,), [0, 1, 2, 3, 4])), ('targets', ((3, 5), [0, 0.5, 1]))):
+    layer_case('softmax_cross_entropy_' + name, (3, 5), 'SoftmaxCrossEntropyLoss', labels={'label': label},
+               extra=('label',))
 layer_case('threshold', (2, 3, 4), 'Threshold', 'threshold_param { threshold: 0.1 }')
 layer_case('quantize', (2, 3, 4, 4), 'Quantize')
 layer_case('rescale', (2, 1, 4, 4), 'Rescale', 'rescale_param { rf: 14 }')

@@ -32,3 +32,5 @@ for name, settings in (
         ('corners', 'roi_pooling_param { pooled_h: 2 pooled_w: 2 spatial_scale: 2.9 '
          'pad_ratio: 0.25 }')):
     add_region_case('roi_align_' + name, (2, 2, 5, 6), 'ROIAlign', settings)
+add_region_case('roi_alignment', (2, 2, 5, 6), 'ROIAlignment',
+                'roi_alignment_param { pooled_h: 2 pooled_w: 3 spatial_scale: 3.7 }')

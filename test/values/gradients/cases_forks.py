@@ -64,6 +64,88 @@ def _(name, d):
     add_layer(name, d.shape(4), 'UpsampleDarknet', 'upsample_darknet_param { stride: %d }' % d.size(1, 3))
 
 
+# --- Arrays -----------------------------------------------------------------------
+ARRAYS = ('Add', 'Div', 'Maximum', 'Minimum', 'Mul', 'Pow', 'Sub')
+for kind in ARRAYS:
+    for name, shapes in (('', ((2, 3, 4), (2, 3, 4))), ('_rows', ((2, 3, 4), (3, 1))), ('_both', ((2, 1, 4), (3, 1)))):
+        add_layer('array_%s%s' % (kind.lower(), name), dict(zip('xz', shapes)), kind, '', 'xz', draw='positive')
+add_layer('array_mul_blob', (2, 3, 4), 'Mul', 'mul_param { mul_shape: 3 mul_shape: 1 }')
+add_layer('array_matmul', {'x': (2, 3, 4), 'z': (2, 4, 5)}, 'MatMul', '', 'xz')
+add_layer('array_matmul_transposed', {'x': (2, 4, 3), 'z': (2, 5, 4)}, 'MatMul',
+          'matmul_param { transpose_a: true transpose_b: true }', 'xz')
+add_layer('array_matmul_blob', (2, 3, 4), 'MatMul', 'matmul_param { blob_shape: 4 blob_shape: 2 }')
+add_layer('array_matrix_multiplication', {'x': (4, 3), 'z': (2, 3, 2)}, 'MatrixMultiplication', '', 'xz')
+
+
+def shapes_to_broadcast(d):
+    """Returns two shapes that are broadcast to one."""
+    full = d.shape(1, 4)
+    shapes = [tuple(d.choose(1, n) for n in full)[d.size(0, len(full)):] for _ in range(2)]
+    return shapes if all(shapes) else [full, full[1:] or (1,)]
+
+
+for kind in ARRAYS:
+    @random_cases(kind)
+    def _(name, d, kind=kind):
+        add_layer(name, dict(zip('xz', shapes_to_broadcast(d))), kind, '', 'xz', draw='positive')
+
+
+for kind in ('MatMul', 'MatrixMultiplication'):
+    @random_cases(kind)
+    def _(name, d, kind=kind):
+        batch, rows, inner, columns = d.shape(0, 2), d.size(1, 4), d.size(1, 4), d.size(1, 4)
+        add_layer(name, {'x': batch + (rows, inner), 'z': d.choose(batch, ()) + (inner, columns)}, kind, '', 'xz')
+
+
+# --- Resizing ---------------------------------------------------------------------
+for name, settings in (('plain', ''), ('aligned', 'align_corners: true'), ('centers', 'half_pixel_centers: true'),
+                       ('pytorch', 'pytorch_half_pixel: true')):
+    for size in ((6, 7), (2, 3), (1, 1)):
+        add_layer('resize_bilinear_%s_%d' % (name, size[0]), (2, 2, 3, 5), 'ResizeBilinear', 'resize_bilinear_param { '
+                  'data_format: "NCHW" output_height: %d output_width: %d %s }' % (size + (settings,)))
+for name, settings in (('plain', ''), ('aligned', 'align_corners: true'), ('centers', 'half_pixel_centers: true'),
+                       ('onnx', 'half_pixel_onnx: true')):
+    for size in ((6, 7), (2, 3)):
+        add_layer('resize_nearest_%s_%d' % (name, size[0]), (2, 2, 3, 5), 'ResizeNearestNeighbor',
+                  'resize_nearest_neighbor_param { data_format: "NCHW" output_height: %d output_width: %d %s }' % (
+                      size + (settings,)))
+add_layer('resize_bilinear_scale', (1, 3, 4, 2), 'ResizeBilinear',
+          'resize_bilinear_param { scale_height: 2.4 scale_width: 0.5 }')
+add_layer('resize_nearest_scale', (1, 3, 4, 2), 'ResizeNearestNeighbor',
+          'resize_nearest_neighbor_param { scale_height: 2.4 scale_width: 0.5 }')
+add_layer('resize_images', (2, 2, 3, 5), 'Resize', 'resize_param { height: 5 width: 4 }')
+add_layer('resize_pyramid', (2, 2, 3, 5), 'Resize',
+          'resize_param { is_pyramid_test: true out_height_scale: 2.1 out_width_scale: 0.7 }')
+add_layer('crop_center', (2, 3, 5, 6), 'CropCenter', 'crop_center_param { crop_size: [0, 1, 2, 1] }')
+
+
+@random_cases('ResizeBilinear')
+def _(name, d):
+    add_layer(name, d.shape(4, 4), 'ResizeBilinear', 'resize_bilinear_param { output_height: %d output_width: %d '
+              'data_format: "%s" %s }' % (d.size(1, 9), d.size(1, 9), d.choose('NCHW', 'NHWC'), d.choose(
+                  'align_corners: true', 'half_pixel_centers: true', 'pytorch_half_pixel: true', '')))
+
+
+@random_cases('ResizeNearestNeighbor')
+def _(name, d):
+    add_layer(name, d.shape(4, 4), 'ResizeNearestNeighbor', 'resize_nearest_neighbor_param { output_height: %d '
+              'output_width: %d data_format: "%s" %s }' % (
+                  d.size(1, 9), d.size(1, 9), d.choose('NCHW', 'NHWC'),
+                  d.choose('align_corners: true', 'half_pixel_centers: true', 'half_pixel_onnx: true', '')))
+
+
+@random_cases('Resize')
+def _(name, d):
+    add_layer(name, d.shape(4, 4), 'Resize', 'resize_param { height: %d width: %d }' % (d.size(1, 9), d.size(1, 9)))
+
+
+@random_cases('CropCenter')
+def _(name, d):
+    crops = [d.size(0, 2) for _ in range(d.size(1, 4))]
+    add_layer(name, tuple(2 * n + d.size(1, 3) for n in crops), 'CropCenter', 'crop_center_param { %s }' % ' '.join(
+        'crop_size: %d' % n for n in crops))
+
+
 # --- Normalization ----------------------------------------------------------------
 add_layer('layer_norm_items', (3, 2, 3, 2), 'LayerNorm', 'layer_norm_param { eps: 0.3 }')
 add_layer('layer_norm_plain_items', (3, 4), 'LayerNorm', 'layer_norm_param { elementwise_affine: false }')
@@ -74,6 +156,19 @@ add_layer('normalize_unit_vectors', (3, 5), 'Normalize',
           'normalize_param { normalize_type: "L2" bp_norm: false fix_gradient: false }')
 add_layer('normalization2', (2, 3, 2, 2), 'Normalization2',
           'normalization2_param { across_spatial: false channel_shared: false eps: 0.1 }')
+
+
+add_layer('grn', (2, 4, 2, 3), 'GRN', 'grn_param { bias: 0.01 dummy_backward: false }')
+for kind in ('L1', 'L2'):
+    for bp_norm in ('true', 'false'):
+        add('normalize_%s_norms_%s' % (kind, bp_norm), (2, 4, 2, 3), [
+            Layer('layer', 'Normalize', ['x'], ['y', 'n'], 'normalize_param { normalize_type: "%s" bp_norm: %s }' % (
+                kind, bp_norm))], outputs=['y', 'n'] if bp_norm == 'true' else ['y'])
+
+
+@random_cases('GRN', 1)
+def _(name, d):
+    add_layer(name, d.shape(2, 4), 'GRN', 'grn_param { bias: %g }' % d.real(0.01, 1))
 
 
 @random_cases('LayerNorm')
@@ -103,6 +198,33 @@ add('center_loss', {'x': (6, 2, 2)}, [
 add('label_specific_add', {'x': (4, 5)}, [
     Layer('layer', 'LabelSpecificAdd', ['x', 'label'], ['y'], DOWN + 'label_specific_add_param { bias: -0.35 '
           'transform_test: false }')], labels={'label': ((4,), list(range(5)))})
+add('l1_loss_of_other_shapes', {'x': (3, 2, 4), 'z': (3, 8)},
+    [Layer('layer', 'L1Loss', ['x', 'z'], ['l'])], outputs=[])
+add('center_loss_absolute', {'x': (6, 4)}, [
+    Layer('layer', 'CenterLoss', ['x', 'label'], ['l'], DOWN + 'param { lr_mult: 0 } '
+          'center_loss_param { num_output: 4 distance_type: "L1" }')], outputs=[],
+    labels={'label': ((6,), [0, 1, 3])}, frozen=[('layer', 0)])
+# With bias_gamma 0, the bias is the same in every run.
+add('label_specific_add_limits', {'x': (4, 5)}, [
+    Layer('layer', 'LabelSpecificAdd', ['x', 'label'], ['y', 'bias'], DOWN + 'label_specific_add_param { bias_base: -0.9 '
+          'bias_gamma: 0 bias_power: 2 bias_min: -0.5 bias_max: -0.3 iteration: 7 }')],
+    labels={'label': ((4,), list(range(5)))})
+
+
+def add_margin(name, kind, items, classes, width, settings, text='', **options):
+    block = kind.lower().replace('innerproduct', '_inner_product_param')
+    add(name, {'x': (items, width)}, [
+        Layer('layer', kind, ['x', 'label'], ['y', 'lambda'], DOWN + text + '%s { num_output: %d gamma: 0 power: 2 '
+              'iteration: 3 axis: 1 %s }' % (block, classes, settings))],
+        labels={'label': ((items,), list(range(classes)))}, **options)
+
+
+for kind in ('DOUBLE', 'TRIPLE', 'QUADRUPLE', 'SINGLE'):
+    add_margin('margin_large_%s' % kind.lower(), 'LargeMarginInnerProduct', 5, 4, 3,
+               'type: %s base: 0.4 lambda_min: 0.1' % kind)
+# The gradients of SphereFace's margins are not derivatives; test_fork_margins.py checks them.
+add_margin('margin_single', 'MarginInnerProduct', 5, 4, 3, 'type: SINGLE base: 0.4 lambda_min: 0.1',
+           'param { lr_mult: 0 }', frozen=[('layer', 0)])
 add('softmax_cross_entropy2', {'x': (3, 4, 2)}, [
     Layer('layer', 'SoftmaxCrossEntropy2Loss', ['x', 'label'], ['l'], DOWN)], outputs=[],
     labels={'label': ((3, 2), list(range(4)))})
@@ -136,6 +258,18 @@ def _(name, d):
     add(name, {'x': shape}, [Layer('layer', 'LabelSpecificAdd', ['x', 'label'], ['y'], DOWN +
                                    'label_specific_add_param { bias: %g }' % d.real(-1, 1))],
         labels={'label': (shape[:1], list(range(shape[1])))})
+
+
+@random_cases('LargeMarginInnerProduct', 1)
+def _(name, d):
+    add_margin(name, 'LargeMarginInnerProduct', d.size(1, 5), d.size(1, 5), d.size(2, 5), 'type: %s base: %g' % (
+        d.choose('DOUBLE', 'TRIPLE', 'QUADRUPLE'), d.real(0.1, 1)))
+
+
+@random_cases('MarginInnerProduct', 1)
+def _(name, d):
+    add_margin(name, 'MarginInnerProduct', d.size(1, 5), d.size(1, 5), d.size(1, 5), 'type: SINGLE',
+               'param { lr_mult: 0 }', frozen=[('layer', 0)])
 
 
 @random_cases('SoftmaxCrossEntropy2Loss', 1)

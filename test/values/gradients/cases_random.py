@@ -237,6 +237,14 @@ def _(name, d):
         labels={'rois': ((d.size(2, 6), 5), [0, 1])})
 
 
+@random_cases('ROIAlignment', 1)
+def _(name, d):
+    add(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
+        Layer('layer', 'ROIAlignment', ['x', 'rois'], ['y'], DOWN + 'roi_alignment_param { pooled_h: %d pooled_w: %d '
+              'spatial_scale: %g }' % (d.size(1, 3), d.size(1, 3), d.real(0.5, 4)))],
+        labels={'rois': ((d.size(2, 6), 5), [0, 1])})
+
+
 @random_cases('PSROIPooling', 1)
 def _(name, d):
     group, outputs = d.size(1, 3), d.size(1, 2)

@@ -19,9 +19,10 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'DetectionEvaluate', 'DetectionOutput', 'LabelsequenceAccuracy', 'PriorBox',
-    'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'Silence', 'Threshold',
+    'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'SegAccuracy', 'Silence', 'Threshold',
     'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
     'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
+    'SoftmaxCrossEntropyLoss',  # the gradient of another loss: see python/test_fork_margins.py
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
@@ -47,7 +48,6 @@ UNUSED_FIELDS = {
     'Lstm': {'expose_hidden'},  # of the refused recurrent_param
     'CtcLoss': CTC_FIELDS,
     'WarpCTCLoss': CTC_FIELDS,
-    'LabelSpecificAdd': {'bias_base', 'bias_gamma', 'bias_power', 'bias_min', 'bias_max', 'iteration'},
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
     # In the cases the matrix is the third bottom.
     'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},

@@ -8,7 +8,7 @@ include "dialects/Brew/PrecisionInterface.td"
 
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
 defvar RoiAlignAttributes = !con(RoiAttributes,
-  (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio, I64Attr:$samples, UnitAttr:$corners));
+  (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio, I64Attr:$samples, UnitAttr:$corners, UnitAttr:$unit_steps));
 class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Roundable]> {
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
@@ -64,6 +64,10 @@ def Brew_RoiAlignOp : Brew_LayerOp<"roi_align",
     With `corners`, y has one element for each corner of the cells instead, pixel centres are at
     half positions, and a region without extent yields 0 (Cascade R-CNN). Points too far outside
     of the plane count as 0.
+
+    With `unit_steps`, a region includes its last pixel, and an element of y is the mean at the
+    points of its cell that are whole positions from the cell's start. Cells are cut off at the
+    plane's edges; y is 0 if nothing is left (ROIAlignment).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAlignAttributes);
   let results = (outs AnyTensor:$y);

@@ -25,13 +25,16 @@ struct Alignment {
   double scale, padRatio;
   int64_t samples; ///< points of a cell per dimension; 0: one for each
                    ///< position that the cell spans
-  bool corners;
+  bool corners, unitSteps;
 };
 
 template <typename Op> Alignment alignmentOf(Op op) {
-  return {op.getRois(), op.getSpatialScale().convertToFloat(),
+  return {op.getRois(),
+          op.getSpatialScale().convertToFloat(),
           op.getPadRatio().convertToFloat(),
-          static_cast<int64_t>(op.getSamples()), op.getCorners()};
+          static_cast<int64_t>(op.getSamples()),
+          op.getCorners(),
+          op.getUnitSteps()};
 }
 
 /// One dimension of the regions.
@@ -74,6 +77,8 @@ static Span spanOf(NestBuilder::Body &body, const Alignment &a,
   Value start = s.mul(low, scale), end = s.mul(high, scale);
   Value cells = s.constant(type, axis.cells);
   Value size = s.sub(end, start);
+  if (a.unitSteps)
+    size = s.add(size, s.constant(type, 1));
   if (!a.corners) {
     size = s.maximum(size, s.constant(type, 1));
     return {start, s.div(size, cells), Value()};
@@ -110,9 +115,49 @@ static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
   return {clampNumber(s, position, last), isValid};
 }
 
+/// Builds the table of the weights of positions for points at unit steps from
+/// the start of each cell: regions, results, extent.
+static Value buildUnitStepWeights(OpBuilder &b, Location loc,
+                                  const Alignment &a, const Axis &axis) {
+  // At most two points are less than one position away; rounding may add one
+  // at each end.
+  constexpr int64_t kMaxNearPoints = 4;
+  Type type = elementTypeOf(a.rois);
+  const SmallVector<int64_t> shape = {shapeOf(a.rois)[0], axis.cells,
+                                      axis.extent};
+  // Loops: r i h | s
+  NestBuilder nest(b, loc, {shape[0], shape[1], shape[2], kMaxNearPoints},
+                   {false, false, false, true});
+  nest.output(RankedTensorType::get(shape, type), {0, 1, 2}, 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    Value zero = s.constant(type, 0), one = s.constant(type, 1);
+    Span span = spanOf(body, a, axis, body.loop(0));
+    auto cellStart = [&](Value cell) {
+      return clampNumber(s, s.add(s.mul(cell, span.step), span.start),
+                         axis.extent);
+    };
+    Value cell = asNumber(s, body.loop(1), type);
+    Value start = cellStart(cell), end = cellStart(s.add(cell, one));
+    Value count = ceilOf(s, s.sub(end, start));
+    Value position = asNumber(s, body.loop(2), type);
+    // Start at the last point that is at least one position before this one.
+    Value first = floorOf(s, s.sub(s.sub(position, one), start));
+    Value index =
+        s.add(s.maximum(first, zero), asNumber(s, body.loop(3), type));
+    Value point = clampNumber(s, s.add(start, index), axis.extent - 1);
+    Value distance = math::AbsFOp::create(s.b, s.loc, s.sub(point, position));
+    Value weight = s.div(s.maximum(s.sub(one, distance), zero), count);
+    return {s.accumulate(body.out[0],
+                         s.select(s.greater(count, index), weight, zero))};
+  })[0];
+}
+
 /// Builds the table of the weights of positions: regions, results, extent.
 static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
                           const Axis &axis) {
+  if (a.unitSteps)
+    return buildUnitStepWeights(b, loc, a, axis);
   // If a cell has as many points as positions, they are more than half a
   // position apart, unless there is only one. So at most five points are less
   // than one position away from a position; rounding may add one.
@@ -231,7 +276,8 @@ RoiAlignOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     operandGradients[0] = RoiAlignBackwardOp::create(
         b, getLoc(), getX().getType(), dy, getRois(), getLayerAttr(),
         getPooledHAttr(), getPooledWAttr(), getSpatialScaleAttr(),
-        getPadRatioAttr(), getSamplesAttr(), getCornersAttr());
+        getPadRatioAttr(), getSamplesAttr(), getCornersAttr(),
+        getUnitStepsAttr());
   return success();
 }
 

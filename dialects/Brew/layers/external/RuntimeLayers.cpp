@@ -213,6 +213,20 @@ Shapes labelsequenceAccuracyShapes(const HostLayerSetup &setup) {
   return {{}};
 }
 
+Shapes segAccuracyShapes(const HostLayerSetup &setup) {
+  requireBottoms(setup, 2);
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
+                                labels = setup.bottoms[1];
+  if (scores.size() != 4)
+    throw badInput("takes scores of shape (N, classes, H, W), not " +
+                   shapeText(setup, 0));
+  if (labels.size() != 4 || labels[0] != scores[0] || labels[1] != 1 ||
+      labels.drop_front(2) != scores.drop_front(2))
+    throw badInput("takes labels of shape (N, 1, H, W) for scores of shape " +
+                   shapeText(setup, 0) + ", not " + shapeText(setup, 1));
+  return {{1, 1, 1, 3}};
+}
+
 Shapes noTops(const HostLayerSetup &) { return {}; }
 
 } // namespace
@@ -233,6 +247,7 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
       {"MultiBoxLoss", multiBoxLossShapes, true, {}},
       {"Proposal", proposalShapes, false, {}},
       {"RegionLoss", regionLossShapes, true, {}},
+      {"SegAccuracy", segAccuracyShapes, false, {}},
       {"YoloDetectionOutput", yoloDetectionShapes, false, {}},
       {"Yolov3", yolov3Shapes, true, {}},
       {"Yolov3DetectionOutput", yolov3DetectionShapes, false, {}},

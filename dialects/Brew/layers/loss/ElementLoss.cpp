@@ -1,5 +1,6 @@
 //===- ElementLoss.cpp - Losses that compare blobs elementwise ------------===//
 #include "dialects/Brew/layers/loss/ElementLoss.h"
+#include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/loss/Labels.h"
@@ -209,6 +210,13 @@ bool SigmoidCrossEntropyLossOp::mustStayExact(unsigned operand) {
 }
 
 LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
+  if (getSoftmaxAxis()) {
+    FailureOr<int64_t> axis = canonicalAxis(
+        *this, static_cast<int64_t>(*getSoftmaxAxis()), shapeOf(getX()).size());
+    if (failed(axis))
+      return failure();
+    setSoftmaxAxis(*axis);
+  }
   tops.assign({{}, {}});
   return checkPair(*this, getX(), getT(), "number of items and elements");
 }
@@ -234,13 +242,19 @@ LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
     return success();
   auto ignore = asOptional(getIgnoreLabel());
   Value t = reshapeLike(b, getLoc(), getT(), getX());
+  const bool usesSoftmax = getSoftmaxAxis().has_value();
+  Value x = usesSoftmax ? buildSoftmax(b, getLoc(), getX(), *getSoftmaxAxis(),
+                                       tensorTypeOf(getX()))
+                        : Value(getX());
   operandGradients[0] = buildPairGradient(
-      b, getLoc(), {getX(), t}, {resultGradients[0], getNormalizer()},
+      b, getLoc(), {x, t}, {resultGradients[0], getNormalizer()},
       [&](ScalarBuilder &s, ValueRange in, ValueRange scalars) -> Value {
         Type type = in[0].getType();
         Value one = s.constant(type, 1);
-        Value sigmoid = s.div(one, s.add(one, s.exp(s.neg(in[0]))));
-        Value dx = s.mul(s.sub(sigmoid, in[1]), s.div(scalars[0], scalars[1]));
+        Value predicted =
+            usesSoftmax ? in[0] : s.div(one, s.add(one, s.exp(s.neg(in[0]))));
+        Value dx =
+            s.mul(s.sub(predicted, in[1]), s.div(scalars[0], scalars[1]));
         return ignore ? s.select(isIgnored(s, in[1], *ignore),
                                  s.constant(type, 0), dx)
                       : dx;
@@ -276,7 +290,8 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
                           s.constant(type, 1));
         });
   ArrayRef<int64_t> x = shapeOf(getX());
-  Value normalizer = buildNormalizer(b, loc, getNormalization(), x[0],
+  const int64_t items = countOf(x.take_front(getSoftmaxAxis().value_or(1)));
+  Value normalizer = buildNormalizer(b, loc, getNormalization(), items,
                                      countOf(x), valid, scalar);
   return {buildQuotient(b, loc, sum, normalizer), normalizer};
 }

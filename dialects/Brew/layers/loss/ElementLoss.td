@@ -47,10 +47,12 @@ def Brew_SigmoidCrossEntropyLossOp : Brew_LayerOp<"sigmoid_cross_entropy_loss",
   let summary = "Cross entropy of sigmoid(x) and targets in [0, 1]";
   let description = [{
     `normalizer` is the divisor of the summed loss. Targets whose integer part is
-    `ignore_label` do not count.
+    `ignore_label` do not count. With `softmax_axis`, the gradient is that of the cross entropy of
+    the softmax along this axis instead (MyCaffe).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$t), layerAttributes,
-    (ins OptionalAttr<I64Attr>:$ignore_label, Brew_NormalizationAttr:$normalization));
+    (ins OptionalAttr<I64Attr>:$ignore_label, Brew_NormalizationAttr:$normalization,
+      OptionalAttr<I64Attr>:$softmax_axis));
   let results = (outs AnyTensor:$loss, AnyTensor:$normalizer);
 }
 

@@ -4,6 +4,9 @@
 #include "dialects/Brew/layers/indexing/Gather.h"
 #include "dialects/Brew/layers/loss/Labels.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace brew::dialects;
 
@@ -34,6 +37,22 @@ LogicalResult checkItems(Operation *op, Value x, Value label) {
   return success();
 }
 
+/// Returns the map from `rank` loops to the element of a vector of one element.
+AffineMap firstElement(OpBuilder &b, int64_t rank) {
+  return AffineMap::get(rank, 0, {b.getAffineConstantExpr(0)}, b.getContext());
+}
+
+/// Builds whether the loops of a nest over items of `type` are at the score
+/// that `label` names.
+Value isScoreOf(NestBuilder::Body &body, Value label, RankedTensorType type) {
+  ScalarBuilder &s = body.s;
+  Value score = s.index(0);
+  for (int64_t dim = 1; dim < type.getRank(); ++dim)
+    score = s.addi(s.muli(score, type.getDimSize(dim)), body.loop(dim));
+  Label named(s, label, countOf(type.getShape().drop_front()), std::nullopt);
+  return s.both(named.inRange, s.equali(named.index, score));
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +60,7 @@ LogicalResult checkItems(Operation *op, Value x, Value label) {
 //===----------------------------------------------------------------------===//
 
 bool LabelSpecificAddOp::mustStayExact(unsigned operand) {
-  return operand == getLabelMutable().getOperandNumber();
+  return operand != getXMutable().getOperandNumber();
 }
 
 bool LabelSpecificAddOp::staysF32(unsigned result) { return result != 0; }
@@ -73,18 +92,14 @@ SmallVector<Value> LabelSpecificAddOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.input(labels, ArrayRef<int64_t>{0});
+  nest.input(getBias(), firstElement(b, type.getRank()));
   nest.output(type, iota(type.getRank()));
   Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    Value score = s.index(0);
-    for (int64_t dim = 1; dim < type.getRank(); ++dim)
-      score = s.addi(s.muli(score, type.getDimSize(dim)), body.loop(dim));
-    const double bias = getBias().convertToFloat();
-    Label label(s, body.in[1], labelLimit(), std::nullopt);
-    Value isLabel = s.both(label.inRange, s.equali(label.index, score));
-    Value x = body.in[0];
-    Value adds = s.both(isLabel, s.greater(x, s.constant(x.getType(), -bias)));
-    return {s.select(adds, s.add(x, s.constant(x.getType(), bias)), x)};
+    Value x = body.in[0], bias = body.in[2];
+    Value adds =
+        s.both(isScoreOf(body, body.in[1], type), s.greater(x, s.neg(bias)));
+    return {s.select(adds, s.add(x, bias), x)};
   })[0];
   Value status;
   if (!getStatus().use_empty())
@@ -125,6 +140,18 @@ struct Items {
         labels(labelVector(b, op.getLabel())), centers(op.getCenters()),
         count(shapeOf(op.getX())[0]), classes(op.labelLimit()) {}
 
+  /// Builds the gradient of the loss, times the number of items, at the loops
+  /// of a nest like difference().
+  Value slope(NestBuilder::Body &body, bool absolute) const {
+    ScalarBuilder &s = body.s;
+    Value d = difference(body);
+    if (!absolute)
+      return d;
+    Value zero = s.constant(d.getType(), 0);
+    return s.select(
+        s.greater(d, zero), s.constant(d.getType(), 1),
+        s.select(s.greater(zero, d), s.constant(d.getType(), -1), zero));
+  }
   /// Builds x - centers[label] at the loops of a nest over the items, whose
   /// first inputs are x and the labels.
   Value difference(NestBuilder::Body &body) const {
@@ -175,7 +202,7 @@ CenterLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       ScalarBuilder &s = body.s;
       Value factor = s.mul(
           body.in[2], s.constant(type.getElementType(), 1.0 / items.count));
-      return {s.mul(items.difference(body), factor)};
+      return {s.mul(items.slope(body, getAbsolute()), factor)};
     })[0];
     operandGradients[0] = reinterpretAs(b, dx, shapeOf(getX()));
   }
@@ -189,7 +216,7 @@ CenterLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
           ScalarBuilder &s = body.s;
           Value divisor =
               s.add(body.in[2], s.constant(type.getElementType(), 1));
-          return {s.neg(s.div(items.difference(body), divisor))};
+          return {s.neg(s.div(items.slope(body, getAbsolute()), divisor))};
         })[0];
     operandGradients[2] =
         EmbedBackwardOp::create(b, getLoc(), getCenters().getType(), terms,
@@ -205,13 +232,71 @@ SmallVector<Value> CenterLossOp::buildNests(OpBuilder &b) {
   nest.output(tensorTypeOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value d = items.difference(body);
-    return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
+    Value term = getAbsolute() ? math::AbsFOp::create(body.s.b, body.s.loc, d)
+                               : body.s.mul(d, d);
+    return {body.s.accumulate(body.out[0], term)};
   })[0];
   Value status;
   if (!getStatus().use_empty())
     status = buildStatus(b, getLoc(), items.labels, items.classes, std::nullopt,
                          tensorTypeOf(getStatus()));
-  return {buildScaled(b, getLoc(), sum, 0.5 / items.count), status};
+  return {
+      buildScaled(b, getLoc(), sum, (getAbsolute() ? 1 : 0.5) / items.count),
+      status};
+}
+
+//===----------------------------------------------------------------------===//
+// ClassTargets
+//===----------------------------------------------------------------------===//
+
+bool ClassTargetsOp::mustStayExact(unsigned) { return true; }
+
+LogicalResult ClassTargetsOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (countOf(shapeOf(getT())) != countOf(x) &&
+      failed(checkItems(*this, getX(), getT())))
+    return failure();
+  tops.assign({SmallVector<int64_t>(x), {}});
+  return success();
+}
+
+int64_t ClassTargetsOp::labelLimit() {
+  return countOf(shapeOf(getX()).drop_front());
+}
+
+LogicalResult ClassTargetsOp::buildGradients(OpBuilder &, ArrayRef<Value>,
+                                             ArrayRef<bool> needed,
+                                             MutableArrayRef<Value>) {
+  // Only the shape of x is read.
+  if (needed[1])
+    return layerError(*this) << "cannot backpropagate to its targets";
+  return success();
+}
+
+SmallVector<Value> ClassTargetsOp::buildNests(OpBuilder &b) {
+  auto type = tensorTypeOf(getY()), statusType = tensorTypeOf(getStatus());
+  if (countOf(shapeOf(getT())) == countOf(type.getShape())) {
+    NestBuilder valid(b, getLoc(), {});
+    valid.output(statusType, {});
+    return {reinterpretAs(b, getT(), type.getShape()),
+            valid.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+              return {arith::ConstantOp::create(
+                  body.s.b, body.s.loc,
+                  b.getZeroAttr(statusType.getElementType()))};
+            })[0]};
+  }
+  const Value labels = labelVector(b, getT());
+  NestBuilder nest(b, getLoc(), type.getShape());
+  nest.input(labels, ArrayRef<int64_t>{0});
+  nest.output(type, iota(type.getRank()));
+  Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    return {s.select(isScoreOf(body, body.in[0], type),
+                     s.constant(type.getElementType(), 1),
+                     s.constant(type.getElementType(), 0))};
+  })[0];
+  return {y, buildStatus(b, getLoc(), labels, labelLimit(), std::nullopt,
+                         statusType)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -104,6 +104,11 @@ LogicalResult RNNOp::inferShapes(Shapes &tops, Shapes &params) {
   return success();
 }
 
+LogicalResult RunCountOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.push_back({1});
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // LSTMUnit
 //===----------------------------------------------------------------------===//

@@ -32,6 +32,15 @@ def Brew_RNNOp : Brew_RecurrentOp<"rnn"> {
   let summary = "Recurrent layer with one hidden tanh and one output tanh";
 }
 
+def Brew_RunCountOp : Brew_LayerOp<"run_count"> {
+  let summary = "`first` plus the number of the program's previous runs, a vector of one element";
+  let description = [{
+    brew-lower-recurrent replaces it by state that persists from run to run.
+  }];
+  let arguments = !con((ins), layerAttributes, (ins I64Attr:$first));
+  let results = (outs AnyTensor:$count);
+}
+
 def Brew_LSTMUnitOp : Brew_LayerOp<"lstm_unit", [Pure, Gradient, LoopNests, RoundablePartly]> {
   let summary = "One time step of an LSTM's cell";
   let description = [{

@@ -1,9 +1,13 @@
-//===- Interp.cpp - Bilinear resizing -------------------------------------===//
+//===- Interp.cpp - Resizing ----------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/shape/Resample.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <climits>
+#include <cmath>
 
 using namespace mlir;
 using namespace brew::dialects;
@@ -44,42 +48,68 @@ LogicalResult InterpOp::propagateItemCounts(ItemCounts &counts) {
 }
 
 namespace {
-/// The rows or the columns of a resizing.
+/// The rows or the columns of a resizing. Position i of the result reads the
+/// cropped position (i + before) * ratio + after.
 struct Axis {
-  int64_t full; ///< extent of x
+  int64_t dim;  ///< dimension of x and the result
   int64_t crop; ///< cropped at the start of x
   int64_t in;   ///< extent after cropping
   int64_t out;
+  bool alignCorners = true, singleReadsFirst = false;
+  bool zeroOutside = false, nearest = false;
+  float before = 0, after = 0;
 
+  /// The rows (i = 0) or the columns (i = 1) of an InterpOp.
   Axis(ArrayRef<int64_t> x, ArrayRef<int64_t> y, int i, int64_t padBeg,
        int64_t padEnd)
-      : full(x[2 + i]), crop(-padBeg), in(x[2 + i] + padBeg + padEnd),
-        out(y[2 + i]) {}
+      : dim(2 + i), crop(-padBeg), in(x[dim] + padBeg + padEnd), out(y[dim]) {}
+  /// The same of a ResizeOp or ResizeBackwardOp.
+  template <typename Op>
+  Axis(Op op, ArrayRef<int64_t> x, ArrayRef<int64_t> y, int i)
+      : dim(op.getAxis() + i), crop(0), in(x[dim]), out(y[dim]),
+        alignCorners(op.getAlignCorners()),
+        singleReadsFirst(op.getSingleReadsFirst()),
+        zeroOutside(op.getZeroOutside()), nearest(op.getNearest()),
+        before(op.getBefore().convertToFloat()),
+        after(op.getAfter().convertToFloat()) {}
 
+  // The ratio is the quotient of these numbers.
+  int64_t numerator() const { return alignCorners ? in - 1 : in; }
+  int64_t denominator() const { return alignCorners ? out - 1 : out; }
   /// Returns the number of cropped positions per position of the result,
   /// rounded like in Caffe's forks.
   float ratio() const {
-    return out > 1 ? static_cast<float>(in - 1) / (out - 1) : 0;
+    if (out == 1 && (alignCorners || singleReadsFirst))
+      return 0;
+    return static_cast<float>(numerator()) / denominator();
   }
+  /// `before` and `after` move the positions that read an element by at most
+  /// half an element.
+  int64_t shiftInHalves() const { return before != 0 || after != 0 ? 1 : 0; }
   /// Return the size and the start of the range of positions of the result
-  /// that may be interpolated from cropped position `i`. The range includes a
+  /// that may be computed from cropped position `i`. The range includes a
   /// margin for rounding.
   int64_t window() const {
-    return in > 1 ? std::min(out, 2 * (out - 1) / (in - 1) + 4) : out;
+    return numerator() > 0 ? std::min(out, (2 + shiftInHalves()) *
+                                                   denominator() / numerator() +
+                                               4)
+                           : out;
   }
   Value windowStart(ScalarBuilder &s, Value i) const {
-    if (in == 1)
+    if (numerator() == 0)
       return s.index(0);
-    Value previous = s.subi(s.clamp(i, in), s.index(1));
+    // Twice the first position of x that contributes to the same positions.
+    Value twice =
+        s.subi(s.muli(s.clamp(i, in), 2), s.index(2 + shiftInHalves()));
     Value start =
-        s.divi(s.muli(arith::MaxSIOp::create(s.b, s.loc, previous, s.index(0)),
-                      out - 1),
-               in - 1);
+        s.divi(s.muli(arith::MaxSIOp::create(s.b, s.loc, twice, s.index(0)),
+                      denominator()),
+               2 * numerator());
     return s.clamp(s.subi(start, s.index(1)), out - window() + 1);
   }
 };
 
-/// The two neighbours from which a position of the result is interpolated, and
+/// The two neighbours from which a position of the result is computed, and
 /// their weights.
 struct Neighbours {
   Value first, second; ///< cropped positions
@@ -87,26 +117,44 @@ struct Neighbours {
 
   Neighbours(ScalarBuilder &s, const Axis &axis, Value position, Type type) {
     Type f32 = s.b.getF32Type(), integer = s.b.getI32Type();
-    auto indexOf = [&](Value x) -> Value {
-      return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), x);
-    };
     // Single precision without contraction, so that forward and backward pass
     // round to the same neighbours.
     Value number = arith::SIToFPOp::create(
         s.b, s.loc, f32,
         arith::IndexCastOp::create(s.b, s.loc, integer, position));
-    Value source = arith::MulFOp::create(s.b, s.loc, number,
-                                         s.constant(f32, axis.ratio()));
-    Value integerPart = arith::FPToSIOp::create(s.b, s.loc, integer, source);
+    auto shift = [&](Value x, float distance) -> Value {
+      return distance == 0 ? x
+                           : arith::AddFOp::create(s.b, s.loc, x,
+                                                   s.constant(f32, distance));
+    };
+    Value source =
+        shift(arith::MulFOp::create(s.b, s.loc, shift(number, axis.before),
+                                    s.constant(f32, axis.ratio())),
+              axis.after);
+    Value below = axis.after < 0 // the source may be negative
+                      ? math::FloorOp::create(s.b, s.loc, source)
+                      : source;
+    Value integerPart = arith::FPToSIOp::create(s.b, s.loc, integer, below);
+    Value index =
+        arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integerPart);
+    first = s.clamp(index, axis.in);
+    if (axis.nearest) {
+      second = first;
+      weight1 = s.constant(type, 1);
+      weight2 = s.constant(type, 0);
+      return;
+    }
     Value fraction = arith::SubFOp::create(
         s.b, s.loc, source,
         arith::SIToFPOp::create(s.b, s.loc, f32, integerPart));
     if (type != f32)
       fraction = arith::ExtFOp::create(s.b, s.loc, type, fraction);
-    first = s.clamp(indexOf(integerPart), axis.in);
-    second = s.clamp(s.addi(first, s.index(1)), axis.in);
-    weight2 = fraction;
+    Value next = s.addi(index, s.index(1));
+    second = s.clamp(next, axis.in);
     weight1 = s.sub(s.constant(type, 1), fraction);
+    weight2 = axis.zeroOutside ? s.select(s.less(next, s.index(axis.in)),
+                                          fraction, s.constant(type, 0))
+                               : fraction;
   }
 
   /// Builds the weight of the cropped position `i`.
@@ -118,30 +166,73 @@ struct Neighbours {
 };
 } // namespace
 
-SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
-  auto type = tensorTypeOf(getY());
-  Axis rows(shapeOf(getX()), type.getShape(), 0, getPadBeg(), getPadEnd());
-  Axis columns(shapeOf(getX()), type.getShape(), 1, getPadBeg(), getPadEnd());
-  NestBuilder nest(b, getLoc(), type.getShape());
+/// Builds the resized x.
+static Value buildResized(OpBuilder &b, Location loc, Value x, const Axis &rows,
+                          const Axis &columns, RankedTensorType type) {
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(4));
-  Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
-    Neighbours row(s, rows, body.loop(2), element);
-    Neighbours column(s, columns, body.loop(3), element);
+    Neighbours row(s, rows, body.loop(rows.dim), element);
+    Neighbours column(s, columns, body.loop(columns.dim), element);
     auto read = [&](Value i, Value j) {
-      return body.read(x, {body.loop(0), body.loop(1),
-                           s.addi(i, s.index(rows.crop)),
-                           s.addi(j, s.index(columns.crop))});
+      SmallVector<Value> indices;
+      for (int64_t dim : iota(4))
+        indices.push_back(body.loop(dim));
+      indices[rows.dim] = s.addi(i, s.index(rows.crop));
+      indices[columns.dim] = s.addi(j, s.index(columns.crop));
+      return body.read(x, indices);
     };
+    if (rows.nearest)
+      return {read(row.first, column.first)};
     auto interpolateRow = [&](Value i) {
       return s.add(s.mul(column.weight1, read(i, column.first)),
                    s.mul(column.weight2, read(i, column.second)));
     };
     return {s.add(s.mul(row.weight1, interpolateRow(row.first)),
                   s.mul(row.weight2, interpolateRow(row.second)))};
-  });
+  })[0];
+}
+
+/// Builds the gradient of x from that of the resized x.
+static Value buildResizedGradient(OpBuilder &b, Location loc, Value dy,
+                                  const Axis &rows, const Axis &columns,
+                                  RankedTensorType type) {
+  SmallVector<int64_t> extents(type.getShape());
+  extents.append({rows.window(), columns.window()});
+  NestBuilder nest(b, loc, extents, {false, false, false, false, true, true});
+  nest.output(type, iota(4), 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    Type element = type.getElementType();
+    // Returns a position of the result and its weight. Outside of the cropped
+    // range, both neighbours differ from the position, so that the weight is 0.
+    auto positionAndWeight = [&](const Axis &axis, Value shift) {
+      Value cropped = s.subi(body.loop(axis.dim), s.index(axis.crop));
+      Value result = s.addi(axis.windowStart(s, cropped), shift);
+      Neighbours neighbours(s, axis, result, element);
+      return std::pair(result, neighbours.weightOf(s, cropped));
+    };
+    auto [i, rowWeight] = positionAndWeight(rows, body.loop(4));
+    auto [j, columnWeight] = positionAndWeight(columns, body.loop(5));
+    SmallVector<Value> indices;
+    for (int64_t dim : iota(4))
+      indices.push_back(body.loop(dim));
+    indices[rows.dim] = i;
+    indices[columns.dim] = j;
+    Value gradient = body.read(dy, indices);
+    return {s.accumulate(body.out[0],
+                         s.mul(gradient, s.mul(rowWeight, columnWeight)))};
+  })[0];
+}
+
+SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
+  auto type = tensorTypeOf(getY());
+  ArrayRef<int64_t> x = shapeOf(getX()), y = type.getShape();
+  return {buildResized(b, getLoc(), getX(),
+                       Axis(x, y, 0, getPadBeg(), getPadEnd()),
+                       Axis(x, y, 1, getPadBeg(), getPadEnd()), type)};
 }
 
 LogicalResult
@@ -158,32 +249,57 @@ InterpOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
-  ArrayRef<int64_t> in = type.getShape(), out = shapeOf(getDy());
-  Axis rows(in, out, 0, getPadBeg(), getPadEnd());
-  Axis columns(in, out, 1, getPadBeg(), getPadEnd());
-  SmallVector<int64_t> extents(in);
-  extents.append({rows.window(), columns.window()});
-  NestBuilder nest(b, getLoc(), extents,
-                   {false, false, false, false, true, true});
-  nest.output(type, iota(4), 0.0);
-  Value dy = getDy();
-  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    ScalarBuilder &s = body.s;
-    Type element = type.getElementType();
-    // Returns a position of the result and its weight. Outside of the cropped
-    // range, both neighbours differ from the position, so that the weight is 0.
-    auto positionAndWeight = [&](const Axis &axis, Value position,
-                                 Value shift) {
-      Value cropped = s.subi(position, s.index(axis.crop));
-      Value result = s.addi(axis.windowStart(s, cropped), shift);
-      Neighbours neighbours(s, axis, result, element);
-      return std::pair(result, neighbours.weightOf(s, cropped));
-    };
-    auto [i, rowWeight] = positionAndWeight(rows, body.loop(2), body.loop(4));
-    auto [j, columnWeight] =
-        positionAndWeight(columns, body.loop(3), body.loop(5));
-    Value gradient = body.read(dy, {body.loop(0), body.loop(1), i, j});
-    return {s.accumulate(body.out[0],
-                         s.mul(gradient, s.mul(rowWeight, columnWeight)))};
-  });
+  ArrayRef<int64_t> x = type.getShape(), y = shapeOf(getDy());
+  return {buildResizedGradient(b, getLoc(), getDy(),
+                               Axis(x, y, 0, getPadBeg(), getPadEnd()),
+                               Axis(x, y, 1, getPadBeg(), getPadEnd()), type)};
+}
+
+//===----------------------------------------------------------------------===//
+// Resize
+//===----------------------------------------------------------------------===//
+
+LogicalResult ResizeOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y(shapeOf(getX()));
+  if (y.size() != 4)
+    return layerError(*this)
+           << "the bottom must have 4 dimensions, not " << y.size();
+  for (int i : {0, 1}) {
+    int64_t &extent = y[getAxis() + i];
+    if (getSize()[i] > 0) {
+      extent = getSize()[i];
+      continue;
+    }
+    // In single precision, as in the forks.
+    const float scaled = std::floor(static_cast<float>(extent) * getScale()[i]);
+    extent = scaled < static_cast<float>(INT_MAX) ? static_cast<int64_t>(scaled)
+                                                  : INT_MAX;
+  }
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult
+ResizeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool>,
+                         MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = ResizeBackwardOp::create(
+      b, getLoc(), getX().getType(), resultGradients[0], getLayerAttr(),
+      getAxisAttr(), getAlignCornersAttr(), getBeforeAttr(), getAfterAttr(),
+      getSingleReadsFirstAttr(), getZeroOutsideAttr(), getNearestAttr());
+  return success();
+}
+
+SmallVector<Value> ResizeOp::buildNests(OpBuilder &b) {
+  auto type = tensorTypeOf(getY());
+  ArrayRef<int64_t> x = shapeOf(getX()), y = type.getShape();
+  return {buildResized(b, getLoc(), getX(), Axis(*this, x, y, 0),
+                       Axis(*this, x, y, 1), type)};
+}
+
+SmallVector<Value> ResizeBackwardOp::buildNests(OpBuilder &b) {
+  auto type = tensorTypeOf(getDx());
+  ArrayRef<int64_t> x = type.getShape(), y = shapeOf(getDy());
+  return {buildResizedGradient(b, getLoc(), getDy(), Axis(*this, x, y, 0),
+                               Axis(*this, x, y, 1), type)};
 }

@@ -59,6 +59,36 @@ def Brew_InterpBackwardOp : Brew_Op<"interp_backward", [Pure, LoopNests, Roundab
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
+// The positions of x that a position of the result reads.
+defvar ResizePositions = (ins I64Attr:$axis, UnitAttr:$align_corners, F32Attr:$before,
+  F32Attr:$after, UnitAttr:$single_reads_first, UnitAttr:$zero_outside, UnitAttr:$nearest);
+
+def Brew_ResizeOp : Brew_LayerOp<"resize", [Pure, Gradient, LoopNests, Roundable]> {
+  let summary = "Resizing of the dimensions `axis` and `axis` + 1";
+  let description = [{
+    The extents of the result are `size`, or where that is 0, those of x times `scale`, rounded
+    down.
+
+    Position i of the result reads the position (i + `before`) * ratio + `after` of x, where ratio
+    is the quotient of their extents, or of the extents minus 1 with `align_corners`. A result of
+    extent 1 reads the first position with `single_reads_first`.
+
+    `nearest` rounds that position down. Otherwise, the result is interpolated from the positions
+    before and after it. Beyond the edges, these are the first and the last position, or with
+    `zero_outside` elements that are 0.
+  }];
+  let arguments = !con((ins AnyTensor:$x), layerAttributes,
+    (ins DenseI64ArrayAttr:$size, DenseF32ArrayAttr:$scale), ResizePositions);
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_ResizeBackwardOp : Brew_Op<"resize_backward", [Pure, LoopNests, Roundable]> {
+  let summary = "Gradient of resize: weighted sums over the positions that read an element";
+  let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), ResizePositions);
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
 def Brew_AxpyOp : Brew_LayerOp<"axpy", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "a * x + y, with one a for each channel of each sample";
   let arguments = !con((ins AnyTensor:$a, AnyTensor:$x, AnyTensor:$y), layerAttributes);

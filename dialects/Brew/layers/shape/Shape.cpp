@@ -282,6 +282,43 @@ SmallVector<Value> CropOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
+// CropCenter
+//===----------------------------------------------------------------------===//
+
+LogicalResult CropCenterOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (getSizes().size() != x.size())
+    return layerError(*this)
+           << "crop_size has " << getSizes().size() << " values; a bottom of "
+           << x.size() << " dimensions needs one for each";
+  SmallVector<int64_t> y(x);
+  for (auto [dim, size] : llvm::enumerate(getSizes())) {
+    y[dim] -= 2 * size;
+    if (y[dim] < 1)
+      return layerError(*this)
+             << "crop_size " << size << " leaves nothing of dimension " << dim
+             << " of the bottom's " << dimsText(x);
+  }
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult
+CropCenterOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                             ArrayRef<bool>,
+                             MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] =
+      ZeroPadOp::create(b, getLoc(), getX().getType(), resultGradients[0],
+                        getLayerAttr(), getSizesAttr());
+  return success();
+}
+
+SmallVector<Value> CropCenterOp::buildNests(OpBuilder &b) {
+  return {SubviewOp::create(b, getLoc(), getY().getType(), getX(),
+                            getLayerAttr(), getSizesAttr())};
+}
+
+//===----------------------------------------------------------------------===//
 // Pad
 //===----------------------------------------------------------------------===//
 

@@ -41,6 +41,12 @@ def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, ItemCounts]> 
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_CropCenterOp : Brew_LayerOp<"crop_center", [Pure, Gradient, LoopNests]> {
+  let summary = "x without `sizes` elements at both ends of each dimension";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$sizes));
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_PadOp : Brew_LayerOp<"pad", [Pure, Gradient, LoopNests, Roundable]> {
   let summary = "x surrounded by elements of one value";
   let description = [{

@@ -43,6 +43,13 @@ void buildRoiAlign(LayerBuilder &l) {
   op.setPadRatio(APFloat(settings.pad_ratio()));
 }
 
+void buildRoiAlignment(LayerBuilder &l) {
+  auto op = l.layerOp<RoiAlignOp>();
+  setPooledShape(op, l.layer.roi_alignment_param());
+  op.setSamples(0);
+  op.setUnitSteps(true);
+}
+
 void buildPsRoiPooling(LayerBuilder &l) {
   const caffe::PSROIPoolingParameter &settings = l.layer.psroi_pooling_param();
   auto op = l.layerOp<PsRoiPoolingOp>();
@@ -211,6 +218,7 @@ BuildFunctions detectionFunctions() {
           {"PriorBox", buildPriorBox},
           {"PriorBoxClustered", buildPriorBoxClustered},
           {"ROIAlign", buildRoiAlign},
+          {"ROIAlignment", buildRoiAlignment},
           {"ROIPooling", buildRoiPooling}};
 }
 

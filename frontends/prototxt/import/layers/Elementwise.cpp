@@ -91,6 +91,12 @@ void setFormula(LayerBuilder &l, ExpressionOp op, llvm::StringRef formula,
   op.setAxes(axes);
 }
 
+mlir::Value formulaOf(LayerBuilder &l, mlir::Value x, llvm::StringRef formula) {
+  auto op = l.middleOp<ExpressionOp>(x);
+  setFormula(l, op, formula, {"x"});
+  return op.getY();
+}
+
 void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
   setFormula(l, l.lastOp<ExpressionOp>(number, l.bottoms[0]), formula,
              {l.layer.bottom(0)});

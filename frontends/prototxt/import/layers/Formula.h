@@ -17,6 +17,9 @@ void setFormula(LayerBuilder &l, dialects::ExpressionOp op,
                 llvm::StringRef formula, llvm::ArrayRef<llvm::StringRef> names,
                 llvm::ArrayRef<int64_t> axes = {});
 
+/// Creates an operation that computes a value by a formula of `x`.
+mlir::Value formulaOf(LayerBuilder &l, mlir::Value x, llvm::StringRef formula);
+
 /// Creates an operation that computes top `number` from the first bottom by a
 /// formula of bottom(0).
 void buildFromFormula(LayerBuilder &l, int number, const std::string &formula);

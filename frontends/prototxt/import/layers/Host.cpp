@@ -160,6 +160,7 @@ BuildFunctions hostFunctions() {
           {"Proposal", buildProposal},
           {"Python", buildHost},
           {"RegionLoss", buildRuntimeLayer},
+          {"SegAccuracy", buildRuntimeLayer},
           {"WarpCTCLoss", buildCtcLoss},
           {"YoloDetectionOutput", buildYoloDetections},
           {"Yolov3", buildRuntimeLayer},

@@ -7,6 +7,7 @@
 #include "dialects/Brew/layers/loss/LabelLoss.h"
 #include "dialects/Brew/layers/loss/MetricLearning.h"
 #include "dialects/Brew/layers/reduction/Reduction.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 #include "frontends/prototxt/import/layers/Formula.h"
@@ -124,15 +125,19 @@ void buildSmoothL1LossOHEM(LayerBuilder &l) {
 }
 
 /// Unlike other losses, this one divides by the number of items by default.
-void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
+void setSigmoidNormalization(LayerBuilder &l, SigmoidCrossEntropyLossOp op) {
   const caffe::LossParameter &settings = l.layer.loss_param();
-  auto op = l.layerOp<SigmoidCrossEntropyLossOp>(l.blobType);
   if (settings.has_normalization() || settings.has_normalize())
     setNormalization(op, settings);
   else
     op.setNormalization(Normalization::BatchSize);
-  setIgnoreLabel(op, settings);
   divideByFixed(l, op);
+}
+
+void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
+  auto op = l.layerOp<SigmoidCrossEntropyLossOp>(l.blobType);
+  setIgnoreLabel(op, l.layer.loss_param());
+  setSigmoidNormalization(l, op);
 }
 
 void buildContrastiveLoss(LayerBuilder &l) {
@@ -228,11 +233,21 @@ void buildMeanOfItems(LayerBuilder &l, Value losses, float coeff) {
   setReduction(l.lastOp<ReductionOp>(0, losses), ReductionKind::Mean, 0, coeff);
 }
 
+/// Creates the items of a bottom as rows.
+Value rowsOf(LayerBuilder &l, int bottom) {
+  auto op = l.firstOp<ReshapeOp>(bottom, l.bottoms[bottom]);
+  op.setDims({0, -1});
+  op.setAxis(0);
+  op.setNumAxes(-1);
+  return op.getY();
+}
+
 /// Builds NVIDIA Caffe's layer: the sum of the absolute differences, divided by
-/// the number of items.
+/// the number of items. The shapes of the items may differ.
 void buildL1Loss(LayerBuilder &l) {
-  buildMeanOfItems(
-      l, sumOfItems(l, formulaOfBottoms(l, "abs(x - t)", {"x", "t"})), 1);
+  auto distance = l.middleOp<ExpressionOp>({rowsOf(l, 0), rowsOf(l, 1)});
+  setFormula(l, distance, "abs(x - t)", {"x", "t"});
+  buildMeanOfItems(l, sumOfItems(l, distance.getY()), 1);
 }
 
 /// Builds the mean over the items of half of
@@ -246,40 +261,37 @@ void buildTripletLoss(LayerBuilder &l) {
   buildMeanOfItems(l, hinge.getY(), 0.5F);
 }
 
-void buildCenterLoss(LayerBuilder &l) {
-  auto op = l.layerOp<CenterLossOp>(l.integerType);
-  op.setClasses(l.layer.center_loss_param().num_output());
-  l.checkLabels(op.getStatus());
-}
-
-/// The bias is added in training only.
-void buildLabelSpecificAdd(LayerBuilder &l) {
-  if (l.phase != caffe::TRAIN) {
-    l.lastOp<SplitOp>(0, l.bottoms[0]).setPropagateDownAttr(l.propagateDown(0));
-    return;
-  }
-  auto op = l.layerOp<LabelSpecificAddOp>(l.integerType);
-  op.setBias(APFloat(l.layer.label_specific_add_param().bias()));
-  l.checkLabels(op.getStatus());
+/// Builds MyCaffe's layer: the loss of SigmoidCrossEntropyLoss, with targets or
+/// labels and with the gradient of SoftmaxWithLoss.
+void buildSoftmaxCrossEntropyLoss(LayerBuilder &l) {
+  auto targets = ClassTargetsOp::create(l.b, l.loc, l.types(1, 1), l.bottoms);
+  l.setTops(targets, 0, 0);
+  targets.setPropagateDownAttr(l.b.getDenseBoolArrayAttr({false, false}));
+  l.checkLabels(targets.getStatus());
+  auto op = SigmoidCrossEntropyLossOp::create(l.b, l.loc, l.types(2),
+                                              {l.bottoms[0], targets.getY()});
+  l.setTops(op, 0, 1);
+  op.setPropagateDownAttr(l.propagateDown());
+  setSigmoidNormalization(l, op);
+  op.setSoftmaxAxis(l.layer.softmax_param().axis());
 }
 
 } // namespace
 
 BuildFunctions lossFunctions() {
   return {{"Accuracy", buildAccuracy},
-          {"CenterLoss", buildCenterLoss},
           {"ContrastiveLoss", buildContrastiveLoss},
           {"EuclideanLoss", buildPlain<EuclideanLossOp>},
           {"HingeLoss", buildHingeLoss},
           {"InfogainLoss", buildInfogainLoss},
           {"L1Loss", buildL1Loss},
-          {"LabelSpecificAdd", buildLabelSpecificAdd},
           {"MemoryLoss", buildMemoryLoss},
           {"MultinomialLogisticLoss", buildMultinomialLogisticLoss},
           {"SigmoidCrossEntropyLoss", buildSigmoidCrossEntropyLoss},
           {"SmoothL1Loss", buildSmoothL1Loss},
           {"SmoothL1LossOHEM", buildSmoothL1LossOHEM},
           {"SoftmaxCrossEntropy2Loss", buildSoftmaxLoss},
+          {"SoftmaxCrossEntropyLoss", buildSoftmaxCrossEntropyLoss},
           {"SoftmaxWithLoss", buildSoftmaxLoss},
           {"SoftmaxWithLossOHEM", buildSoftmaxLossOHEM},
           {"TripletLoss", buildTripletLoss}};

@@ -2,8 +2,9 @@
 
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "dialects/Brew/layers/shape/Arrays.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/import/layers/Formula.h"
 
 #include <algorithm>
 
@@ -169,14 +170,41 @@ void setNormalize(NormalizeOp op, const Settings &settings) {
   op.setEps(APFloat(settings.eps()));
 }
 
+/// Builds x / sqrt(eps + sum of squares over the channels).
+void buildUnitNorm(LayerBuilder &l, float eps) {
+  auto op = l.layerOp<NormalizeOp>(l.blobType, l.constant("scale", {}, {1.0}));
+  op.setChannelShared(true);
+  op.setEps(APFloat(eps));
+}
+
+void buildGRN(LayerBuilder &l) { buildUnitNorm(l, l.layer.grn_param().bias()); }
+
+/// Builds caffe-windows' layer with L1 norms, or with the norms as second top,
+/// whose gradient counts with bp_norm only.
+void buildNormalizeWithNorms(LayerBuilder &l) {
+  const caffe::UnitNormParameter &settings = l.layer.normalize_param();
+  const bool isL1 = settings.normalize_type() == "L1";
+  const Value x = l.firstOp<SplitOp>(0, l.bottoms[0]).getYs()[0];
+  auto sums = l.middleOp<AxisSumOp>(formulaOf(l, x, isL1 ? "abs(x)" : "x ^ 2"));
+  sums.setAxis(1);
+  const Value norms =
+      formulaOf(l, sums.getY(), isL1 ? "x + 1e-6" : "sqrt(x + 1e-6)");
+  const Value divisors = l.middleOp<BroadcastOp>({norms, x}).getY();
+  setFormula(l, l.lastOp<ExpressionOp>(0, {x, divisors}), "x / n", {"x", "n"});
+  if (l.topCount() == 1)
+    return;
+  auto top = l.lastOp<SplitOp>(1, norms);
+  if (!settings.bp_norm())
+    top.setPropagateDownAttr(l.b.getDenseBoolArrayAttr({false}));
+}
+
 void buildNormalize(LayerBuilder &l) {
   if (isSsdNormalize(l.layer))
     return setNormalize(l.layerOp<NormalizeOp>(l.blobType),
                         l.layer.norm_param());
-  // caffe-windows' layer has no scale.
-  auto op = l.layerOp<NormalizeOp>(l.blobType, l.constant("scale", {}, {1.0}));
-  op.setChannelShared(true);
-  op.setEps(APFloat(1e-6F));
+  if (l.topCount() > 1 || l.layer.normalize_param().normalize_type() == "L1")
+    return buildNormalizeWithNorms(l);
+  buildUnitNorm(l, 1e-6F);
 }
 
 void buildNormalization2(LayerBuilder &l) {
@@ -189,6 +217,7 @@ void buildNormalization2(LayerBuilder &l) {
 BuildFunctions normalizationFunctions() {
   return {{"BN", buildBN},
           {"BatchNorm", buildBatchNorm},
+          {"GRN", buildGRN},
           {"LRN", buildLRN},
           {"LayerNorm", buildLayerNorm},
           {"MVN", buildMVN},

@@ -158,12 +158,74 @@ void buildInterp(LayerBuilder &l) {
   op.setPadEnd(settings.pad_end());
 }
 
+void buildCropCenter(LayerBuilder &l) {
+  l.layerOp<CropCenterOp>().setSizes(
+      integersOf(l.layer.crop_center_param().crop_size()));
+}
+
+/// Sets which positions each position of the result reads.
+void setPositions(ResizeOp op, bool alignCorners, float before, float after) {
+  op.setAlignCorners(alignCorners);
+  op.setBefore(llvm::APFloat(before));
+  op.setAfter(llvm::APFloat(after));
+}
+
+/// Creates a resizing to the size of Synopsys Caffe's layers.
+template <typename Settings>
+ResizeOp addResize(LayerBuilder &l, const Settings &settings) {
+  auto op = l.layerOp<ResizeOp>();
+  op.setSize({settings.output_height(), settings.output_width()});
+  op.setScale({settings.scale_height(), settings.scale_width()});
+  op.setAxis(settings.data_format() == "NCHW" ? 2 : 1);
+  return op;
+}
+
+void buildResizeBilinear(LayerBuilder &l) {
+  const caffe::ResizeBilinearParameter &settings =
+      l.layer.resize_bilinear_param();
+  auto op = addResize(l, settings);
+  const bool readsCenters =
+      settings.half_pixel_centers() || settings.pytorch_half_pixel();
+  setPositions(op, settings.align_corners(), readsCenters ? 0.5F : 0,
+               readsCenters ? -0.5F : 0);
+  op.setSingleReadsFirst(settings.pytorch_half_pixel());
+}
+
+/// The nearest position is the center rounded up, except that half_pixel_onnx
+/// rounds it down.
+void buildResizeNearestNeighbor(LayerBuilder &l) {
+  const caffe::ResizeNearestNeighborParameter &settings =
+      l.layer.resize_nearest_neighbor_param();
+  auto op = addResize(l, settings);
+  const bool readsCenters =
+      settings.half_pixel_centers() || settings.half_pixel_onnx();
+  setPositions(op, settings.align_corners(), readsCenters ? 0.5F : 0,
+               settings.align_corners()     ? 0.5F
+               : settings.half_pixel_onnx() ? -0.5F
+                                            : 0);
+  op.setNearest(true);
+}
+
+/// As in the forks, elements beyond the last row and column are 0.
+void buildResize(LayerBuilder &l) {
+  const caffe::ResizeImageParameter &settings = l.layer.resize_param();
+  auto op = l.layerOp<ResizeOp>();
+  const bool isScaled = settings.is_pyramid_test();
+  op.setSize(
+      {isScaled ? 0 : settings.height(), isScaled ? 0 : settings.width()});
+  op.setScale({settings.out_height_scale(), settings.out_width_scale()});
+  op.setAxis(2);
+  setPositions(op, false, 0, 0);
+  op.setZeroOutside(true);
+}
+
 } // namespace
 
 BuildFunctions shapeFunctions() {
   return {{"Axpy", buildPlain<AxpyOp>},
           {"Concat", buildConcat},
           {"Crop", buildCrop},
+          {"CropCenter", buildCropCenter},
           {"Flatten", buildFlatten},
           {"Flip", buildFlip},
           {"Interp", buildInterp},
@@ -172,6 +234,9 @@ BuildFunctions shapeFunctions() {
           {"Permute", buildPermute},
           {"Reorg", buildReorg},
           {"Reshape", buildReshape},
+          {"Resize", buildResize},
+          {"ResizeBilinear", buildResizeBilinear},
+          {"ResizeNearestNeighbor", buildResizeNearestNeighbor},
           {"Reverse", buildReverse},
           {"ShuffleChannel", buildShuffleChannel},
           {"Silence", buildPlain<SilenceOp>},

@@ -19,6 +19,8 @@ brew.program @main test {
   %align = brew.roi_align "l"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, samples = 0 : i64, tops = ["l"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x8x2x3xf32>
   // CHECK: brew.roi_align "g"({{.*}}) {corners, pad_ratio = 2.500000e-01 : f32, pooled_h = 2 : i64
   %grid = brew.roi_align "g"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, pad_ratio = 0.25 : f32, samples = 1 : i64, corners, tops = ["g"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<*xf32>
+  // CHECK: brew.roi_align "u"({{.*}}) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["u"], unit_steps}
+  %unit = brew.roi_align "u"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, samples = 0 : i64, unit_steps, tops = ["u"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<*xf32>
   // CHECK: brew.roi_align_backward "l"(%[[L]], %[[ROIS]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 6.250000e-02 : f32} :
   %da = brew.roi_align_backward "l"(%align, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 0.0625 : f32} : (tensor<7x8x2x3xf32>, tensor<7x5xf32>) -> tensor<2x8x4x5xf32>
   // CHECK: brew.prior_box "b"(%[[X]], %[[X]]) {clip, heights = array<f32: 2.000000e+00>, image_size = array<i64: 30, 40>, offset = 5.000000e-01 : f32, step = array<f32: 0.000000e+00, 0.000000e+00>, tops = ["b"], variances = array<f32: 1.000000e-01>, widths = array<f32: 4.000000e+00>}

@@ -13,6 +13,8 @@ brew.program @p train {
   %z = brew.rnn "r"(%x, %cont) {num_output = 5 : i64, tops = ["z"]} : (tensor<4x2x3xf32>, tensor<4x2xf32>) -> tensor<*xf32>
   // CHECK: brew.lstm "m"(%{{.*}}, %{{.*}}) {complete_sequences, gradient_limit = 5.000000e-01 : f32, num_output = 5 : i64, tops = []}
   %m = brew.lstm "m"(%x, %w) {complete_sequences, gradient_limit = 0.5 : f32, num_output = 5 : i64, tops = []} : (tensor<4x2x3xf32>, tensor<20x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.run_count "n"() {first = 2 : i64, tops = []}
+  %n = brew.run_count "n"() {first = 2 : i64, tops = []} : () -> tensor<*xf32>
   // CHECK: brew.lstm_unit "u"(%{{.*}}, %{{.*}}, %{{.*}}) {tops = ["c", "h"]}
   %u:7 = brew.lstm_unit "u"(%x, %x, %cont) {tops = ["c", "h"]} : (tensor<4x2x3xf32>, tensor<4x2x3xf32>, tensor<4x2xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   %gates = brew.data_input "in" "Input" {config = "", folder = "", tops = ["g"]} : tensor<4x2x20xf32>

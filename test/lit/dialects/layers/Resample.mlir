@@ -21,4 +21,8 @@ brew.program @main test {
   %di = brew.interp_backward "i"(%i) {pad_beg = 0 : i64, pad_end = 0 : i64} : (tensor<*xf32>) -> tensor<1x4x2x2xf32>
   // CHECK: brew.axpy "a"(%{{.*}}, %[[X]], %[[X]]) {tops = ["z"]}
   %z = brew.axpy "a"(%a, %x, %x) {tops = ["z"]} : (tensor<1x4xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<*xf32>
+  // CHECK: brew.resize "e"(%[[X]]) {after = -5.000000e-01 : f32, axis = 2 : i64, before = 5.000000e-01 : f32, scale = array<f32: 1.000000e+00, 2.000000e+00>, single_reads_first, size = array<i64: 5, 0>, tops = ["e"]}
+  %e = brew.resize "e"(%x) {size = array<i64: 5, 0>, scale = array<f32: 1.0, 2.0>, axis = 2 : i64, before = 0.5 : f32, after = -0.5 : f32, single_reads_first, tops = ["e"]} : (tensor<1x4x2x2xf32>) -> tensor<*xf32>
+  // CHECK: brew.resize_backward "e"(%{{.*}}) {after = 0.000000e+00 : f32, align_corners, axis = 1 : i64, before = 0.000000e+00 : f32, nearest, zero_outside} : (tensor<*xf32>) -> tensor<1x4x2x2xf32>
+  %de = brew.resize_backward "e"(%e) {axis = 1 : i64, before = 0.0 : f32, after = 0.0 : f32, align_corners, nearest, zero_outside} : (tensor<*xf32>) -> tensor<1x4x2x2xf32>
 }

@@ -13,6 +13,8 @@ brew.program @main test {
   %s:2 = brew.slice "s"(%x) {axis = 1 : i64, points = array<i64: 2>, tops = ["s1", "s2"]} : (tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.pad "d"(%[[X]]) {paddings = array<i64: 0, 1, 2, 0>, tops = ["d"], value = -1.000000e+00 : f32}
   %pd = brew.pad "d"(%x) {paddings = array<i64: 0, 1, 2, 0>, value = -1.0 : f32, tops = ["d"]} : (tensor<2x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.crop_center "cc"(%[[X]]) {sizes = array<i64: 0, 1>, tops = ["cc"]}
+  %cc = brew.crop_center "cc"(%x) {sizes = array<i64: 0, 1>, tops = ["cc"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.crop "k"(%[[X]], %{{.*}}) {axis = 0 : i64, offsets = array<i64>, tops = ["k"]}
   %k = brew.crop "k"(%x, %w) {axis = 0 : i64, offsets = array<i64>, tops = ["k"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.reverse "v"(%[[X]]) {axes = array<i64: -1>, tops = ["v"]}
