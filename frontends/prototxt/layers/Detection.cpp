@@ -276,6 +276,24 @@ void checkDetectionOutput(LayerChecker &c) {
     c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
+/// The background is class 0, regardless of background_label_id.
+void checkDetectionOutputExtended(LayerChecker &c) {
+  const caffe::DetectionOutputParameter &settings =
+      c.layer.detection_output_param();
+  checkDetectionOutput(c);
+  if (settings.has_num_classes() && settings.num_classes() != 2)
+    c.error(settings, "num_classes",
+            "num_classes is " + std::to_string(settings.num_classes()) +
+                "; DetectionOutputExtended has 2, background and object");
+  if (!settings.share_location())
+    c.unsupported(settings, "share_location",
+                  "DetectionOutputExtended has one location for both classes; "
+                  "share_location: false is not supported");
+  if (writesResultFiles(settings.save_output_param()))
+    c.error(settings, "save_output_param",
+            "DetectionOutputExtended writes no result files");
+}
+
 } // namespace
 
 LayerRows detectionLayers() {
@@ -288,6 +306,8 @@ LayerRows detectionLayers() {
           .checkedBy(checkDeformablePsRoiPooling),
       LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
           .checkedBy(checkDetectionOutput),
+      LayerKind{"DetectionOutputExtended", 3, 3, 1, 1, "detection_output_param"}
+          .checkedBy(checkDetectionOutputExtended),
       LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
           .differentiatingBottoms(1)
           .checkedBy(checkPsRoiPooling),

@@ -149,12 +149,15 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
     candidates. A candidate is kept unless its intersection over union with a better kept one
     exceeds `nms_threshold`, which every kept candidate multiplies by `eta` while it is above
     0.5. The `keep_top_k` best of an image remain. A limit of -1 means no limit.
+
+    With `with_cells`, `locations` have shape [N, H, W, 4 * anchors], and a row of y continues
+    with the anchor, the column and the row of the prior.
   }];
   let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
     layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,
       I64Attr:$background, UnitAttr:$center_size, UnitAttr:$corner_size,
       UnitAttr:$variance_encoded, F32Attr:$nms_threshold, F32Attr:$eta, I64Attr:$top_k,
-      I64Attr:$keep_top_k, OptionalAttr<F32Attr>:$confidence_threshold));
+      I64Attr:$keep_top_k, OptionalAttr<F32Attr>:$confidence_threshold, UnitAttr:$with_cells));
   let results = (outs AnyTensor:$y, AnyTensor:$count);
 }
 
