@@ -157,6 +157,7 @@ using LayerRows = std::vector<LayerKind>;
 LayerRows annotatedLayers();
 LayerRows convolutionLayers();
 LayerRows dataLayers();
+LayerRows denseBlockLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
