@@ -12,8 +12,11 @@ static constexpr DataLayerKind kKinds[] = {
     {"DummyData", DataLayerSource::Fillers},
     {"HDF5Data", DataLayerSource::Hdf5, /*isRefilled=*/true},
     {"ImageData", DataLayerSource::Images, /*isRefilled=*/true},
+    {"ImageLabelmapData", DataLayerSource::LabeledPixels, /*isRefilled=*/true},
+    {"ImageSegData", DataLayerSource::LabeledPixels, /*isRefilled=*/true},
     {"Input", DataLayerSource::Input},
     {"MemoryData", DataLayerSource::Memory},
+    {kMultiLabelImageData, DataLayerSource::Images, /*isRefilled=*/true},
     {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
 };
 

@@ -15,6 +15,9 @@ class LayerParameter;
 
 namespace brew::caffe {
 
+/// A type whose images have several labels (caffe-windows).
+inline constexpr char kMultiLabelImageData[] = "MultiLabelImageData";
+
 /// The source of a data layer's values.
 enum class DataLayerSource {
   Input,         ///< the caller; shapes from input_param

@@ -2,6 +2,7 @@
 #include "caffe/RecordSelection.h"
 
 #include "caffe/DataLayerKinds.h"
+#include "caffe/ImagePairs.h"
 #include "formats/caffe.pb.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ RecordSelection recordSelectionOf(const caffe::LayerParameter &layer) {
     return selectionFrom(layer.data_param());
   RecordSelection result;
   if (kind && kind->source == DataLayerSource::LabeledPixels)
-    result.shuffle = layer.dense_image_data_param().shuffle();
+    result.shuffle = imagePairSettings(layer).shuffle;
   return result;
 }
 

@@ -26,6 +26,7 @@ struct ImageRecord {
   std::vector<float> floats;  ///< the values, if the record has floats
   /// The values instead of `bytes`, in memory of the caller of viewDatum().
   std::string_view viewed;
+  std::vector<float> labels; ///< instead of `label`, if there are several
 
   bool hasBytes() const { return !bytes.empty() || !viewed.empty(); }
   /// Returns the values of a record that has bytes.

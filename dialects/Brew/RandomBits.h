@@ -21,6 +21,10 @@
 
 namespace brew::dialects {
 
+/// Attribute of a `brew.random_key`: its number, from 1, among further keys of a
+/// layer that consists of several random layers.
+inline constexpr llvm::StringLiteral kKeyNumberAttr = "brew.key_number";
+
 /// Returns 32 random bits (i32) for element `number` (i32) and `key`
 /// (tensor<2xi32>). Different numbers with the same key yield different bits.
 mlir::Value randomBits(const NestBuilder::Body &body, mlir::Value key,

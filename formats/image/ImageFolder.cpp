@@ -47,9 +47,14 @@ std::string ImageDataFiles::locationOf(const ImageListEntry &entry) const {
 }
 
 ImageDataFiles readImageDataFiles(const std::string &path,
-                                  const std::string &rootFolder) {
+                                  const std::string &rootFolder,
+                                  bool hasManyLabels) {
   ImageDataFiles files;
   files.source = path;
+  if (hasManyLabels) {
+    files.entries = readMultiLabelList(path);
+    return files;
+  }
   std::error_code ignored;
   files.isFolder = fs::is_directory(path, ignored);
   if (files.isFolder && !rootFolder.empty())

@@ -42,8 +42,9 @@ struct ImageDataFiles {
 
 /// Reads a list or a folder of classes. Throws as readImageList() and
 /// readImageFolder() do, and Error(1) if a folder is combined with a
-/// `rootFolder`.
+/// `rootFolder`. With `hasManyLabels`, reads a list with readMultiLabelList().
 ImageDataFiles readImageDataFiles(const std::string &path,
-                                  const std::string &rootFolder);
+                                  const std::string &rootFolder,
+                                  bool hasManyLabels = false);
 
 } // namespace brew::formats

@@ -12,6 +12,8 @@ struct ImageListEntry {
   std::string name; ///< file name as in the list; may contain spaces
   int label = 0;
   size_t line = 0; ///< line number in the list, from 1
+  /// Instead of `label`, in lists of several labels.
+  std::vector<float> labels = {};
 };
 
 /// Reads a list with the name of an image file, a space and a label in each
@@ -19,6 +21,11 @@ struct ImageListEntry {
 /// a number is 0. Throws Error(3) if the list cannot be read, Error(1) if it is
 /// empty or not text.
 std::vector<ImageListEntry> readImageList(const std::string &path);
+
+/// Reads a list with the name of an image file and any number of labels,
+/// separated by blanks, in each line: the same number in all lines. Throws as
+/// readImageList() does, and Error(1) for a line of another form.
+std::vector<ImageListEntry> readMultiLabelList(const std::string &path);
 
 /// Returns "LIST:LINE", for messages about an entry.
 std::string lineLocation(const std::string &list, const ImageListEntry &entry);

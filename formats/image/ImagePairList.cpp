@@ -8,7 +8,8 @@
 
 namespace brew::formats {
 
-std::vector<ImagePair> readImagePairList(const std::string &path) {
+std::vector<ImagePair> readImagePairList(const std::string &path,
+                                         bool withLabels) {
   constexpr char kLineFormat[] = "IMAGE LABELS";
   std::vector<ImagePair> pairs;
   for (const TextLine &line :
@@ -16,6 +17,8 @@ std::vector<ImagePair> readImagePairList(const std::string &path) {
     std::vector<std::string> words = wordsOf(line.text);
     if (words.empty())
       continue;
+    if (!withLabels)
+      words.resize(2);
     if (words.size() != 2)
       throw malformedLine(path, line, kLineFormat);
     pairs.push_back({std::move(words[0]), std::move(words[1]), line.number});

@@ -107,6 +107,28 @@ void resizeImage(const Image &image, int height, int width, Image &result) {
   }
 }
 
+Image resizeByCopying(const Image &image, int height, int width) {
+  auto source = [](int index, int from, int to) {
+    return std::min(static_cast<int>(index * (static_cast<double>(from) / to)),
+                    from - 1);
+  };
+  Image result;
+  result.channels = image.channels;
+  result.height = height;
+  result.width = width;
+  const size_t channels = static_cast<size_t>(image.channels);
+  result.pixels.resize(size_t(height) * width * channels);
+  uint8_t *out = result.pixels.data();
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const size_t pixel =
+          size_t(source(y, image.height, height)) * image.width +
+          source(x, image.width, width);
+      out = std::copy_n(image.pixels.data() + pixel * channels, channels, out);
+    }
+  return result;
+}
+
 Image cropImage(const Image &image, int top, int left, int height, int width) {
   Image result;
   result.channels = image.channels;

@@ -11,6 +11,9 @@ namespace brew::formats {
 /// `image`.
 void resizeImage(const Image &image, int height, int width, Image &result);
 
+/// Returns a resized image whose pixels are copies, as OpenCV's INTER_NEAREST.
+Image resizeByCopying(const Image &image, int height, int width);
+
 /// Returns the region of an image that begins at (top, left). The region must
 /// lie within the image.
 Image cropImage(const Image &image, int top, int left, int height, int width);

@@ -3,6 +3,7 @@
 #include "passes/analysis/LayerPrograms.h"
 
 #include "dialects/Brew/Origin.h"
+#include "dialects/Brew/RandomBits.h"
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
@@ -95,6 +96,15 @@ static std::string nameOf(Value value) {
     if (StringAttr layer = Origin::of(op).layer)
       return (layer.getValue() + ".all_reduce." + std::to_string(number)).str();
   return "value";
+}
+
+/// Returns the name of the stream of a key: its layer's, with the number of a
+/// further key.
+static std::string keyName(RandomKeyOp key) {
+  std::string name = key.getLayer().str();
+  if (auto number = key->getAttrOfType<IntegerAttr>(kKeyNumberAttr))
+    name += "/" + std::to_string(number.getInt());
+  return name;
 }
 
 const std::string &PlanEmitter::uniqueName(Value owner) {
@@ -368,7 +378,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
     } else if (auto dataInput = dyn_cast<DataInputOp>(op)) {
       emitDataInput(dataInput);
     } else if (auto key = dyn_cast<RandomKeyOp>(op)) {
-      dialects::plan::RandomKeyOp::create(b, key.getLoc(), key.getLayerAttr(),
+      dialects::plan::RandomKeyOp::create(b, key.getLoc(), keyName(key),
                                           bufferOf(key.getKey()));
     } else if (auto outputGradient = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(

@@ -2,6 +2,7 @@
 
 #include "runtime/data/ImageBatch.h"
 
+#include "caffe/DataLayerKinds.h"
 #include "caffe/weights/BufferLayout.h"
 #include "support/Error.h"
 
@@ -15,12 +16,20 @@ namespace brew::runtime {
 /// nothing to decode.
 constexpr std::size_t kMinSharedBytes = std::size_t(1) << 20;
 
+/// Returns the number of labels of each image of the layer.
+static std::int64_t labelsOfImages(const DataLayerInfo &info) {
+  const bool hasMany = info.layer.type() == caffe::kMultiLabelImageData &&
+                       info.tops.size() > 1 && info.tops[1]->dims_size() == 2;
+  return hasMany ? info.tops[1]->dims(1) : 1;
+}
+
 ImageBatch::ImageBatch(const DataLayerInfo &info)
     : ImageBatch(info, caffe::recordSelectionOf(info.layer)) {}
 
 ImageBatch::ImageBatch(const DataLayerInfo &info,
                        const caffe::RecordSelection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
+      labelsPerImage(labelsOfImages(info)),
       itemsPerUnit(static_cast<std::int64_t>(selection.recordsPerUnit()) /
                    imagesPerItem),
       sizesVary(info.imageSizesVary), allLabels(selection.allLabels),
@@ -35,7 +44,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
     throw badInput(layerText + ": a batch of " +
                    std::to_string(tops[0]->dims(0)) +
                    " does not contain full pairs");
-  const std::int64_t labelsPerItem = allLabels ? imagesPerItem : 1;
+  const std::int64_t labelsPerItem = allLabels ? imagesPerItem : labelsPerImage;
   if (imagesPerItem < 1 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
       tops[0]->dims(1) % imagesPerItem != 0 ||
       (tops.size() == 2 &&
@@ -75,8 +84,7 @@ ImageBatch::writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
         bad.emplace_back(row, error);
         return;
       }
-      labels[static_cast<std::size_t>(number)] =
-          static_cast<float>(image.label);
+      takeLabels(image, number, scratch.where);
       if (!memory[0])
         continue;
       sizesVary ? takeSize(image, scratch.where)
@@ -115,7 +123,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
                        std::byte *pixels, std::uint64_t first, bool isCostly,
                        const Decode &decode, const Replace &replace,
                        const Records &records) {
-  labels.resize(static_cast<std::size_t>(size()));
+  labels.resize(static_cast<std::size_t>(size() * labelsPerImage));
   hasPixels.assign(static_cast<std::size_t>(items()), false);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(items()));
   std::iota(rows.begin(), rows.end(), 0);
@@ -226,6 +234,21 @@ void ImageBatch::storeRow(const WorkerScratch &scratch, std::int64_t row,
     caffe::storeRows(*tops[0], row, 1, scratch.doubles.data(), memory);
   else
     caffe::storeRows(*tops[0], row, 1, scratch.floats.data(), memory);
+}
+
+/// Keeps the labels of image `number`.
+void ImageBatch::takeLabels(const formats::ImageRecord &image,
+                            std::int64_t number, const std::string &where) {
+  float *target = labels.data() + number * labelsPerImage;
+  if (labelsPerImage == 1 && image.labels.empty()) {
+    *target = static_cast<float>(image.label);
+    return;
+  }
+  if (static_cast<std::int64_t>(image.labels.size()) != labelsPerImage)
+    throw badInput(
+        where + ": the image has " + std::to_string(image.labels.size()) +
+        " labels; the plan was built for " + std::to_string(labelsPerImage));
+  std::copy(image.labels.begin(), image.labels.end(), target);
 }
 
 void ImageBatch::storeLabels(std::byte *memory) const {

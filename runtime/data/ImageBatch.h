@@ -87,6 +87,8 @@ private:
   float *valuesOf(std::int64_t number, std::byte *memory) const;
   void storeRow(const WorkerScratch &scratch, std::int64_t row,
                 std::byte *memory) const;
+  void takeLabels(const formats::ImageRecord &image, std::int64_t number,
+                  const std::string &where);
   void storeLabels(std::byte *memory) const;
   void keepPixels(const formats::ImageRecord &image, std::int64_t row,
                   const CropAndMirror &cropAndMirror, std::byte *pixels) const;
@@ -95,7 +97,8 @@ private:
 
   std::vector<const plan::Buffer *> tops;
   const std::int64_t imagesPerItem; ///< concatenated along the channels
-  const std::int64_t itemsPerUnit;  ///< 2: consecutive items form pairs
+  const std::int64_t labelsPerImage;
+  const std::int64_t itemsPerUnit; ///< 2: consecutive items form pairs
   /// The first top is an array of f32 in the order of its dimensions: images
   /// are transformed into it directly.
   bool isDense = false;

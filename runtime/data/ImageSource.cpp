@@ -30,7 +30,9 @@ public:
         formats::requirePath(parameter.source(), info.folders,
                              "list of images of " + images.layer());
     postLine(info.events, log::site::imageList, "Opening file " + list);
-    files = formats::readImageDataFiles(list, parameter.root_folder());
+    files = formats::readImageDataFiles(list, parameter.root_folder(),
+                                        info.layer.type() ==
+                                            caffe::kMultiLabelImageData);
     if (parameter.shuffle())
       postLine(info.events, log::site::imageShuffle, "Shuffling data");
     postLine(info.events, log::site::imageCount,
@@ -137,6 +139,7 @@ private:
     where = prefix + path;
     formats::setImage(decoded, image);
     image.label = entry.label;
+    image.labels = entry.labels;
   }
 
   void applyRandSkip(const DataLayerInfo &info) {

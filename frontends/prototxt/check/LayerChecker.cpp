@@ -197,6 +197,13 @@ void LayerChecker::transform() {
       transform.has_color_order())
     warn(transform, "color_order",
          "color_order: RGB has no effect: images are read as BGR, as in Caffe");
+  if (layer.type() != "ImageSegData" && transform.scale_factors_size())
+    unsupported(transform, "scale_factors",
+                "scale_factors belongs to DeepLab and is supported in "
+                "ImageSegData only");
+  if (transform.further_resize_param_size() && !transform.has_resize_param())
+    error(transform, "further_resize_param",
+          "further_resize_param needs a resize_param");
   if (layer.type() == "AnnotatedData")
     return;
   for (const char *field :

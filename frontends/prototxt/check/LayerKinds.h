@@ -158,6 +158,7 @@ LayerRows annotatedLayers();
 LayerRows arrayLayers();
 LayerRows convolutionLayers();
 LayerRows dataLayers();
+LayerRows denseBlockLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();

@@ -1,6 +1,8 @@
 //===- RecordShape.cpp - Image shapes of databases ------------------------===//
 #include "frontends/prototxt/data/RecordShape.h"
 
+#include "caffe/DataLayerKinds.h"
+#include "caffe/ImagePairs.h"
 #include "formats/AnnotatedDatum.h"
 #include "formats/Blob.h"
 #include "formats/Database.h"
@@ -99,7 +101,8 @@ ImageShapes brew::prototxt::listedImageShapes(
     const std::vector<std::string> &folders, bool untilOther) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageDataFiles files =
-      formats::readImageDataFiles(path, settings.root_folder());
+      formats::readImageDataFiles(path, settings.root_folder(),
+                                  layer.type() == caffe::kMultiLabelImageData);
   ImageShapes result;
   for (const formats::ImageListEntry &entry : files.entries) {
     if (untilOther && !result.areEqual())
@@ -113,14 +116,14 @@ ImageShapes brew::prototxt::listedImageShapes(
 ImageShapes brew::prototxt::pairedImageShapes(
     const caffe::LayerParameter &layer, const std::string &path,
     const std::vector<std::string> &folders, bool untilOther) {
-  const caffe::DenseImageDataParameter &settings =
-      layer.dense_image_data_param();
+  const caffe::ImagePairSettings settings = caffe::imagePairSettings(layer);
   ImageShapes result;
-  for (const formats::ImagePair &pair : formats::readImagePairList(path)) {
+  for (const formats::ImagePair &pair :
+       formats::readImagePairList(path, settings.hasLabelImages())) {
     if (untilOther && !result.areEqual())
       break;
-    addImageFile(pair.image, settings.root_folder() + pair.image,
-                 settings.is_color(), folders, result);
+    addImageFile(pair.image, settings.rootFolder + pair.image, settings.isColor,
+                 folders, result);
   }
   return result;
 }
@@ -154,7 +157,8 @@ brew::prototxt::listedImageShape(const caffe::LayerParameter &layer,
                                  const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageDataFiles files =
-      formats::readImageDataFiles(path, settings.root_folder());
+      formats::readImageDataFiles(path, settings.root_folder(),
+                                  layer.type() == caffe::kMultiLabelImageData);
   const formats::ImageListEntry &first = files.entries.front();
   const std::string location = files.locationOf(first);
   formats::Image image;

@@ -41,7 +41,7 @@ ImageShapes listedImageShapes(const caffe::LayerParameter &layer,
                               const std::vector<std::string> &folders,
                               bool untilOther);
 
-/// Likewise for the images, not their labels, of a DenseImageData layer.
+/// Likewise for the images, not their labels, of a layer with labels of pixels.
 ImageShapes pairedImageShapes(const caffe::LayerParameter &layer,
                               const std::string &path,
                               const std::vector<std::string> &folders,

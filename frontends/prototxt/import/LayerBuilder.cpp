@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/import/LayerBuilder.h"
 
+#include "dialects/Brew/RandomBits.h"
+
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -66,10 +68,13 @@ ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
   return input.getValues();
 }
 
-Value LayerBuilder::randomKey() {
+Value LayerBuilder::randomKey(int number) {
   // A key has two words.
   auto type = RankedTensorType::get({2}, b.getI32Type());
-  return RandomKeyOp::create(b, loc, type, layer.name());
+  auto key = RandomKeyOp::create(b, loc, type, layer.name());
+  if (number)
+    key->setAttr(kKeyNumberAttr, b.getI64IntegerAttr(number));
+  return key;
 }
 
 Value LayerBuilder::constant(const std::string &name, ArrayRef<int64_t> dims,
@@ -101,12 +106,13 @@ void LayerBuilder::storeParam(int index, Value value) {
 BuildFunction findBuildFunction(const LayerKind &kind) {
   static const auto byType = [] {
     llvm::StringMap<BuildFunction> functions;
-    for (auto *group : {arrayFunctions, convolutionFunctions, dataFunctions,
-                        detectionFunctions, elementwiseFunctions,
-                        functionFunctions, hostFunctions, indexingFunctions,
-                        lossFunctions, metricLearningFunctions, neuronFunctions,
-                        normalizationFunctions, poolingFunctions,
-                        recurrentFunctions, reductionFunctions, shapeFunctions})
+    for (auto *group :
+         {arrayFunctions, convolutionFunctions, dataFunctions,
+          denseBlockFunctions, detectionFunctions, elementwiseFunctions,
+          functionFunctions, hostFunctions, indexingFunctions, lossFunctions,
+          metricLearningFunctions, neuronFunctions, normalizationFunctions,
+          poolingFunctions, recurrentFunctions, reductionFunctions,
+          shapeFunctions})
       for (auto [type, function] : group())
         functions[type] = function;
     return functions;

@@ -124,8 +124,8 @@ public:
   mlir::ValueRange dataInput(caffe::LayerParameter config,
                              const std::string &folder, int topCount = 0);
   /// Creates the key of the layer's random numbers
-  /// (dialects/Brew/RandomBits.h).
-  mlir::Value randomKey();
+  /// (dialects/Brew/RandomBits.h), or another key if `number` is not 0.
+  mlir::Value randomKey(int number = 0);
   /// Creates a constant of the net's element type with these row-major values.
   /// Its buffer is called "LAYER `name`".
   mlir::Value constant(const std::string &name, mlir::ArrayRef<int64_t> dims,
@@ -161,6 +161,7 @@ template <typename Op> void buildPlain(LayerBuilder &l) { l.layerOp<Op>(); }
 BuildFunctions arrayFunctions();
 BuildFunctions convolutionFunctions();
 BuildFunctions dataFunctions();
+BuildFunctions denseBlockFunctions();
 BuildFunctions detectionFunctions();
 BuildFunctions elementwiseFunctions();
 BuildFunctions functionFunctions();

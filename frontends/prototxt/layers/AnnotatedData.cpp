@@ -82,16 +82,32 @@ void checkNoise(LayerChecker &c, const caffe::NoiseParameter &noise) {
 
 void checkResize(LayerChecker &c,
                  const caffe::TransformationParameter &transform) {
-  const caffe::ResizeParameter &resize = transform.resize_param();
-  c.resize(resize);
-  if (resize.prob() != 1)
-    c.warn(resize, "prob",
-           "prob has no effect: all images are resized, as in SSD");
-  if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
-      !hasCrop(transform))
-    c.unsupported(resize, "resize_mode",
-                  "FIT_SMALL_SIZE resizes each image to its own shape; it "
-                  "requires crop_size, or crop_h and crop_w");
+  const bool isList = transform.further_resize_param_size() > 0;
+  auto checkOne = [&](const caffe::ResizeParameter &resize) {
+    c.resize(resize);
+    if (resize.prob() != 1 && !isList)
+      c.warn(resize, "prob",
+             "prob has no effect: all images are resized, as in SSD");
+    if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
+        !hasCrop(transform))
+      c.unsupported(resize, "resize_mode",
+                    "FIT_SMALL_SIZE resizes each image to its own shape; it "
+                    "requires crop_size, or crop_h and crop_w");
+  };
+  checkOne(transform.resize_param());
+  for (const caffe::ResizeParameter &resize : transform.further_resize_param())
+    checkOne(resize);
+  if (!isList)
+    return;
+  if (hasCrop(transform))
+    c.unsupported(transform, "further_resize_param",
+                  "several resize_param with a crop are not supported");
+  else
+    c.warn(transform, "further_resize_param",
+           "resize_param is given " +
+               std::to_string(1 + transform.further_resize_param_size()) +
+               " times; MobileNet-YOLO draws one for each batch, but a plan "
+               "has one size, which --input-shape chooses");
 }
 
 void checkCrop(LayerChecker &c,

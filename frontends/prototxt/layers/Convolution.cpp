@@ -9,8 +9,7 @@ namespace brew::prototxt {
 namespace {
 
 /// Checks the window of layers with Caffe's convolution settings.
-void checkWindow(LayerChecker &c) {
-  const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
+void checkWindow(LayerChecker &c, const caffe::ConvolutionParameter &settings) {
   c.refuse(settings, {"kernel_depth", "temporal_stride", "temporal_pad"},
            "is a setting of C3D's 3-D types; other types take one kernel_size, "
            "stride and pad for each dimension");
@@ -50,16 +49,22 @@ void checkWindow(LayerChecker &c) {
                   conflictingSetting);
 }
 
+void checkPlainWindow(LayerChecker &c) {
+  c.refuse(c.layer.convolution_param(), {"deformable_group"},
+           "is a setting of DeformableConvolution");
+  checkWindow(c, c.layer.convolution_param());
+}
+
 void checkConvolutionDepthwise(LayerChecker &c) {
   if (c.layer.convolution_param().has_num_output())
     c.count(c.layer.convolution_param(), "num_output");
-  checkWindow(c);
+  checkPlainWindow(c);
 }
 
-void checkConvolution(LayerChecker &c) {
-  const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
+/// Checks num_output and group.
+void checkOutputs(LayerChecker &c,
+                  const caffe::ConvolutionParameter &settings) {
   c.count(settings, "num_output");
-  checkWindow(c);
   if (settings.group() == 0 || settings.group() > INT_MAX)
     c.error(settings, "group",
             "group is " + std::to_string(settings.group()) +
@@ -69,6 +74,28 @@ void checkConvolution(LayerChecker &c) {
             "num_output " + std::to_string(settings.num_output()) +
                 " is not a multiple of group " +
                 std::to_string(settings.group()));
+}
+
+void checkConvolution(LayerChecker &c) {
+  checkPlainWindow(c);
+  checkOutputs(c, c.layer.convolution_param());
+}
+
+void checkDeformableConvolution(LayerChecker &c) {
+  const caffe::ConvolutionParameter &settings =
+      c.layer.deformable_convolution_param();
+  c.refuse(settings, {"pad_type", "pad_l", "pad_r", "pad_t", "pad_b"},
+           "is not a setting of DeformableConvolution");
+  checkWindow(c, settings);
+  checkOutputs(c, settings);
+  if (settings.deformable_group() == 0 ||
+      settings.deformable_group() > kMaxWindowSetting)
+    c.error(settings, "deformable_group",
+            "deformable_group is " +
+                std::to_string(settings.deformable_group()) +
+                "; it must be at least 1");
+  if (settings.axis() != 1)
+    c.unsupported(settings, "axis", "axis must be 1");
 }
 
 template <typename Settings>
@@ -83,11 +110,16 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.convolution_param());
 }
 
+std::vector<ParamBlob> deformableParams(const caffe::LayerParameter &layer) {
+  return weightAndBias(layer.deformable_convolution_param());
+}
+
 void checkConvolution3D(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution3d_param();
   c.refuse(settings,
            {"kernel_h", "kernel_w", "stride_h", "stride_w", "pad_h", "pad_w",
-            "pad_l", "pad_r", "pad_t", "pad_b", "pad_type", "dilation", "axis"},
+            "pad_l", "pad_r", "pad_t", "pad_b", "pad_type", "dilation", "axis",
+            "deformable_group"},
            "is not a setting of C3D's 3-D types");
   c.count(settings, "num_output");
   c.count(settings, "kernel_depth");
@@ -152,7 +184,11 @@ LayerRows convolutionLayers() {
       plainKind("Deconvolution3D", "convolution3d_param")
           .checkedBy(checkConvolution3D)
           .withParams(convolution3dParams),
-      plainKind("Im2col", "convolution_param").checkedBy(checkWindow),
+      LayerKind{"DeformableConvolution", 2, 2, 1, 1,
+                "deformable_convolution_param"}
+          .checkedBy(checkDeformableConvolution)
+          .withParams(deformableParams),
+      plainKind("Im2col", "convolution_param").checkedBy(checkPlainWindow),
       plainKind("InnerProduct", "inner_product_param")
           .checkedBy(checkInnerProduct)
           .withParams(innerProductParams),

@@ -78,7 +78,8 @@ void checkNewSize(LayerChecker &c, const Settings &settings) {
     c.error(settings, "new_width", "new_width is too large");
 }
 
-void checkImageData(LayerChecker &c) {
+/// Checks the settings that all types with image_data_param share.
+void checkImageList(LayerChecker &c) {
   const caffe::ImageDataParameter &settings = c.layer.image_data_param();
   if (settings.has_batch_size())
     c.count(settings, "batch_size");
@@ -86,7 +87,65 @@ void checkImageData(LayerChecker &c) {
     c.reportMissing(settings, "source");
   checkNewSize(c, settings);
   c.transform();
-  checkSelection(c, settings);
+}
+
+void checkImageData(LayerChecker &c) {
+  checkImageList(c);
+  c.refuse(c.layer.image_data_param(), {"label_type", "ignore_label"},
+           "is a setting of DeepLab's ImageSegData");
+  checkSelection(c, c.layer.image_data_param());
+}
+
+void checkMultiLabelImageData(LayerChecker &c) {
+  checkImageList(c);
+  c.refuse(c.layer.image_data_param(),
+           {"label_type", "ignore_label", "enable_random_selection",
+            "enable_pair_selection", "images_per_blob", "output_all_labels",
+            "balance_matches", "balance", "boost_file", "boost_default"},
+           "is not a setting of MultiLabelImageData");
+}
+
+/// Refuses the fields of ImageData that layers with labels of pixels lack.
+void refuseImageDataFields(LayerChecker &c) {
+  c.refuse(c.layer.image_data_param(),
+           {"scale", "mean_file", "crop_size", "mirror"},
+           "is a setting of transform_param");
+  c.refuse(c.layer.image_data_param(),
+           {"enable_random_selection", "enable_pair_selection",
+            "images_per_blob", "output_all_labels", "balance_matches",
+            "balance", "boost_file", "boost_default"},
+           "is a setting of ImageData");
+}
+
+void checkImageLabelmapData(LayerChecker &c) {
+  checkImageList(c);
+  refuseImageDataFields(c);
+  c.refuse(c.layer.image_data_param(), {"label_type", "ignore_label"},
+           "is a setting of DeepLab's ImageSegData");
+}
+
+void checkImageSegData(LayerChecker &c) {
+  const caffe::ImageDataParameter &settings = c.layer.image_data_param();
+  const caffe::TransformationParameter &transform = c.layer.transform_param();
+  checkImageList(c);
+  refuseImageDataFields(c);
+  constexpr int kMaxLabel = 255; // labels are pixels of images
+  if (settings.ignore_label() < 0 || settings.ignore_label() > kMaxLabel)
+    c.error(settings, "ignore_label", "ignore_label must be from 0 to 255");
+  if (transform.has_mean_file())
+    c.error(transform, "mean_file",
+            "ImageSegData does not support mean_file, as in DeepLab; use "
+            "mean_value");
+  for (int i = 0; i < transform.scale_factors_size(); ++i) {
+    constexpr float kMaxFactor = 64;
+    const float factor = transform.scale_factors(i);
+    if (!(factor > 0 && factor <= kMaxFactor))
+      c.error(transform, "scale_factors",
+              "scale_factors must be above 0 and at most 64", i);
+  }
+  if (transform.scale_factors_size() && !transform.crop_size())
+    c.error(transform, "scale_factors",
+            "scale_factors change the size of images, so they need crop_size");
 }
 
 void checkDenseImageData(LayerChecker &c) {
@@ -234,9 +293,16 @@ LayerRows dataLayers() {
           .checkedBy(checkHdf5Data),
       sourceKind("ImageData", 2, 2, "image_data_param transform_param")
           .checkedBy(checkImageData),
+      sourceKind("ImageLabelmapData", 2, 2, "image_data_param transform_param")
+          .checkedBy(checkImageLabelmapData),
+      sourceKind("ImageSegData", 2, 3, "image_data_param transform_param")
+          .checkedBy(checkImageSegData),
       sourceKind("Input", 1, -1, "input_param").checkedBy(checkInput),
       sourceKind("MemoryData", 1, 2, "memory_data_param transform_param")
           .checkedBy(checkMemoryData),
+      sourceKind("MultiLabelImageData", 2, 2,
+                 "image_data_param transform_param")
+          .checkedBy(checkMultiLabelImageData),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")
           .checkedBy(checkWindowData),
   };

@@ -40,6 +40,40 @@ void checkPsRoiPooling(LayerChecker &c) {
     c.error(settings, "group_size", "group_size must be given and at least 1");
 }
 
+void checkDeformablePsRoiPooling(LayerChecker &c) {
+  const caffe::DeformablePSROIPoolingParameter &settings =
+      c.layer.deformable_psroi_pooling_param();
+  if (!settings.has_spatial_scale())
+    c.reportMissing(settings, "spatial_scale");
+  const bool hasOffsets = !settings.no_trans();
+  auto requirePositive = [&](const std::string &field, int value) {
+    // Larger numbers of points would take forever.
+    constexpr int kMaxCount = 1 << 16;
+    if (value < 1 || value > kMaxCount)
+      c.error(settings, field, field + " must be given and from 1 to 65536");
+  };
+  requirePositive("output_dim", settings.output_dim());
+  requirePositive("group_size", settings.group_size());
+  requirePositive("sample_per_part", settings.sample_per_part());
+  if (settings.has_pooled_size() &&
+      settings.pooled_size() != settings.group_size())
+    c.error(settings, "pooled_size",
+            "pooled_size is " + std::to_string(settings.pooled_size()) +
+                "; it must be group_size, the number of cells in each "
+                "dimension");
+  if (hasOffsets != (c.layer.bottom_size() == 3))
+    c.error(settings, "no_trans",
+            hasOffsets ? "takes 3 bottoms (features, regions, offsets) without "
+                         "no_trans: true"
+                       : "takes 2 bottoms with no_trans: true, which means no "
+                         "offsets");
+  if (!hasOffsets)
+    c.refuse(settings, {"part_size", "trans_std"},
+             "has no effect with no_trans: true");
+  else
+    requirePositive("part_size", settings.part_size());
+}
+
 void checkBoxAnnotator(LayerChecker &c) {
   c.count(c.layer.box_annotator_ohem_param(), "roi_per_img");
 }
@@ -247,14 +281,38 @@ void checkDetectionOutput(LayerChecker &c) {
     c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
+/// The background is class 0, regardless of background_label_id.
+void checkDetectionOutputExtended(LayerChecker &c) {
+  const caffe::DetectionOutputParameter &settings =
+      c.layer.detection_output_param();
+  checkDetectionOutput(c);
+  if (settings.has_num_classes() && settings.num_classes() != 2)
+    c.error(settings, "num_classes",
+            "num_classes is " + std::to_string(settings.num_classes()) +
+                "; DetectionOutputExtended has 2, background and object");
+  if (!settings.share_location())
+    c.unsupported(settings, "share_location",
+                  "DetectionOutputExtended has one location for both classes; "
+                  "share_location: false is not supported");
+  if (writesResultFiles(settings.save_output_param()))
+    c.error(settings, "save_output_param",
+            "DetectionOutputExtended writes no result files");
+}
+
 } // namespace
 
 LayerRows detectionLayers() {
   return {
       LayerKind{"BoxAnnotatorOHEM", 4, 4, 2, 2, "box_annotator_ohem_param"}
           .checkedBy(checkBoxAnnotator),
+      LayerKind{"DeformablePSROIPooling", 2, 3, 1, 1,
+                "deformable_psroi_pooling_param"}
+          .withoutForcedGradient(1)
+          .checkedBy(checkDeformablePsRoiPooling),
       LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
           .checkedBy(checkDetectionOutput),
+      LayerKind{"DetectionOutputExtended", 3, 3, 1, 1, "detection_output_param"}
+          .checkedBy(checkDetectionOutputExtended),
       LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
           .differentiatingBottoms(1)
           .checkedBy(checkPsRoiPooling),

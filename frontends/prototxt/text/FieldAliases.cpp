@@ -31,4 +31,11 @@ std::string currentFieldName(const std::string &message,
   return field;
 }
 
+std::string fieldForRepetitions(const std::string &message,
+                                const std::string &field) {
+  const bool isRepeated =
+      message == "TransformationParameter" && field == "resize_param";
+  return isRepeated ? "further_resize_param" : "";
+}
+
 } // namespace brew::prototxt

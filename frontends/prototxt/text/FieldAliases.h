@@ -10,4 +10,9 @@ namespace brew::prototxt {
 std::string currentFieldName(const std::string &message,
                              const std::string &field);
 
+/// Returns the name of the repeated field that stores all occurrences but the
+/// first of a field that a fork repeats; an empty string if there is none.
+std::string fieldForRepetitions(const std::string &message,
+                                const std::string &field);
+
 } // namespace brew::prototxt

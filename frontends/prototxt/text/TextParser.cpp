@@ -129,7 +129,14 @@ void TextParser::parseField(Frame &frame) {
   std::unique_ptr<Message> scratch;
   Message *target = &frame.message;
   const Reflection *reflection = frame.message.GetReflection();
-  if (!field->is_repeated() && reflection->HasField(frame.message, field)) {
+  auto isRepetition = [&] {
+    return !field->is_repeated() && reflection->HasField(frame.message, field);
+  };
+  if (isRepetition())
+    if (const auto *further = frame.message.GetDescriptor()->FindFieldByName(
+            fieldForRepetitions(frame.message.GetDescriptor()->name(), name)))
+      field = further;
+  if (isRepetition()) {
     diagnostics
         .error(tokens->locate(nameLocation),
                inQuotes(name) + " is given more than once")

@@ -116,8 +116,6 @@ constexpr Members fields[] = {
      "min_height min_width"},
     {nvidiaCaffe, "ImageDataParameter",
      "dataset_share_per_node short_side"},
-    {pspnet, "ImageDataParameter",
-     "ignore_label label_type"},
     {caffewindows, "InnerProductParameter",
      "normalize"},
     {intelCaffe, "InnerProductParameter",
@@ -266,7 +264,7 @@ constexpr Members fields[] = {
      "rand_resize_ratio_upper random_seed var_sz_img_enabled "
      "vertical_stretch_lower vertical_stretch_upper"},
     {pspnet, "TransformationParameter",
-     "crop_height crop_width scale_factors"},
+     "crop_height crop_width"},
     {synopsys, "TransformationParameter",
      "caffe_yolo"},
     {caffewindows, "V1LayerParameter",

@@ -18,6 +18,8 @@ constexpr MemberNames ineffectiveFields[] = {
     {"", "engine"},
     // C3D
     {"ConvolutionParameter", "filter_group"},
+    // caffe_ocr and iResNet
+    {"DenseBlockParameter", "BC_ultra_space_efficient gpuIdx workspace_MB"},
     // Intel Caffe
     {"ConvolutionParameter", "conv_algorithm"},
     // NVIDIA Caffe

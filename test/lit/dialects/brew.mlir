@@ -48,6 +48,13 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %im = brew.im2col "im"(%x) {axis = 1 : i64, kernel = array<i64: 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, tops = ["im"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
   // CHECK: brew.col2im "im"
   %ci = brew.col2im "im"(%im) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>} : (tensor<*xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK: %[[DW:.*]] = brew.deformable_windows "de"(%{{.*}}, %[[DO:.*]]) {dilation = array<i64: 1, 1>, kernel = array<i64: 3, 3>, offset_groups = 2 : i64, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>, tops = ["de"]}
+  %do = brew.data_input "offsets" "Input" {config = "", folder = "", tops = ["o"]} : tensor<1x36x2x2xf32>
+  %de = brew.deformable_windows "de"(%dx, %do) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, offset_groups = 2 : i64, tops = ["de"]} : (tensor<1x2x4x4xf32>, tensor<1x36x2x2xf32>) -> tensor<1x2x6x6xf32>
+  // CHECK: brew.deformable_windows_backward "de"(%[[DW]], %[[DO]]) {dilation = array<i64: 1, 1>
+  %ddx = brew.deformable_windows_backward "de"(%de, %do) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, offset_groups = 2 : i64} : (tensor<1x2x6x6xf32>, tensor<1x36x2x2xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK: brew.deformable_windows_backward_offsets "de"(%[[DW]], %{{.*}}, %[[DO]]) {dilation = array<i64: 1, 1>
+  %ddo = brew.deformable_windows_backward_offsets "de"(%de, %dx, %do) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, offset_groups = 2 : i64} : (tensor<1x2x6x6xf32>, tensor<1x2x4x4xf32>, tensor<1x36x2x2xf32>) -> tensor<1x36x2x2xf32>
   // CHECK: brew.inner_product "ip"{{.*}} {axis = -1 : i64, num_output = 5 : i64, relu = 0.000000e+00 : f32, tops = ["i"], transpose}
   %i = brew.inner_product "ip"(%c, %w) {num_output = 5 : i64, axis = -1 : i64, transpose, relu = 0.0 : f32, tops = ["i"]} : (tensor<*xf32>, tensor<2x2x3x3xf32>) -> tensor<2x5xf32>
   // CHECK: brew.inner_product_backward_data "ip"{{.*}} {axis = 1 : i64, transpose}

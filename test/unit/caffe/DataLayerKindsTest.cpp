@@ -32,7 +32,8 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
 
 TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
   for (const char *type : {"AnnotatedData", "Data", "DenseImageData",
-                           "HDF5Data", "ImageData", "WindowData"})
+                           "HDF5Data", "ImageData", "ImageLabelmapData",
+                           "ImageSegData", "MultiLabelImageData", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
   for (const char *type : {"DummyData", "Input", "MemoryData"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;

@@ -27,6 +27,8 @@ def data_layer(layer_type, settings, other_fields='', tops=('data', 'label')):
     return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
         layer_type, ' '.join('top: "%s"' % t for t in tops),
         {'ImageData': 'image_data_param', 'DenseImageData': 'dense_image_data_param', 'WindowData': 'window_data_param',
+         'ImageSegData': 'image_data_param', 'ImageLabelmapData': 'image_data_param',
+         'MultiLabelImageData': 'image_data_param',
          'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[layer_type], settings, other_fields)
 
 
@@ -76,12 +78,17 @@ class DataLayers(checker.Checker):
         self.expect_equal('crop, mean and scale', batches[0]['data'],
                           [(planes(i)[:, 2:7, 3:8] - mean) * .25 for i in self.images])
 
-    def check_labeled_pixels(self):
+    def write_labels(self):
+        """Writes an image of labels for each image. Returns their pixels."""
         random = np.random.default_rng(6)
         labels = [random.integers(0, 256, (10, 12), dtype=np.uint8) for _ in range(7)]
         for number, image in enumerate(labels):
             with open(self.path('images/l%d.png' % number), 'wb') as file:
                 file.write(png(image))
+        return labels
+
+    def check_labeled_pixels(self):
+        labels = self.write_labels()
         labels, names = labels[1:], ['%d.png l%d.png\n' % (i, i) for i in range(1, 7)]
         self.write('pairs.txt', ''.join(names))
         fields = 'source: "pairs.txt" root_folder: "images/" '
@@ -120,6 +127,69 @@ class DataLayers(checker.Checker):
                                   cwd=self.folder, capture_output=True, text=True, timeout=120)
             self.expect(done.returncode == 1 and message in done.stderr,
                         'no error for %s %s: %s' % (source, extra, done.stderr))
+
+    def check_several_labels(self):
+        self.write('several.txt', ''.join('%d.png %d 0.25 -%d\n' % (i, i, i) for i in range(7)))
+        fields = 'source: "several.txt" root_folder: "images/" batch_size: 4'
+        for i, batch in enumerate(self.read(data_layer('MultiLabelImageData', fields, 'transform_param { scale: 0.5 }'))):
+            rows = [(4 * i + row) % 7 for row in range(4)]
+            self.expect_equal('images with several labels', batch['data'], [planes(self.images[r]) / 2 for r in rows])
+            self.expect_equal('several labels', batch['label'], [[r, 0.25, -r] for r in rows])
+        for text, message in (('0.png 1 2\n1.png 3\n', 'several.txt:2: has 1 labels, but the first image has 2'),
+                              ('0.png 1 two\n', 'several.txt:1')):
+            self.write('several.txt', text)
+            self.write('net.prototxt', data_layer('MultiLabelImageData', fields))
+            done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'test', '-o', 'net.plan'],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120)
+            self.expect(done.returncode == 1 and message in done.stderr, 'no error for %r: %s' % (text, done.stderr))
+
+    def check_labels_of_forks(self):
+        """Checks the layers of HED and DeepLab."""
+        labels = self.write_labels()
+        self.write('pairs.txt', ''.join('%d.png l%d.png\n' % (i, i) for i in range(7)))
+        fields = 'source: "pairs.txt" root_folder: "images/" batch_size: 7 '
+        batch = self.read(data_layer('ImageLabelmapData', fields, 'transform_param { crop_size: 6 }'), batches=1)[0]
+        self.expect_equal('cropped images', batch['data'], [planes(image)[:, 2:8, 3:9] for image in self.images])
+        self.expect_equal('edges', batch['label'], [image[None, 2:8, 3:9] > 127 for image in labels])
+        # Mirrored images have mirrored labels.
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { mirror: true }',
+                                     tops=('data', 'label', 'size')), phase='train', batches=1)[0]
+        self.expect_equal('sizes', batch['size'], np.broadcast_to([10, 12], (7, 1, 1, 2)))
+        mirrored = [not np.array_equal(data, planes(image)) for data, image in zip(batch['data'], self.images)]
+        self.expect(any(mirrored) and not all(mirrored), 'all images are mirrored, or none')
+        for row, is_mirrored in enumerate(mirrored):
+            step = -1 if is_mirrored else 1
+            self.expect_equal('mirrored image', batch['data'][row], planes(self.images[row])[:, :, ::step])
+            self.expect_equal('mirrored labels', batch['label'][row], labels[row][None, :, ::step])
+        # Images smaller than the crop are extended by the mean, and their labels by the ignored label.
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL ignore_label: 9',
+                                     'transform_param { crop_size: 11 mean_value: 10 mean_value: 20 mean_value: 30 }',
+                                     tops=('data', 'label', 'size')), batches=1)[0]
+        mean = np.float32([10, 20, 30])[:, None, None]
+        self.expect_equal('padded images', batch['data'],
+                          [np.pad((planes(image) - mean)[:, :, :11], ((0, 0), (0, 1), (0, 0))) for image in self.images])
+        self.expect_equal('padded labels', batch['label'],
+                          [np.pad(image[:, :11], ((0, 1), (0, 0)), constant_values=9)[None] for image in labels])
+        self.expect_equal('sizes of padded images', batch['size'], np.broadcast_to([10, 11], (7, 1, 1, 2)))
+        # A factor of 2, then a crop of the size of a plane.
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { crop_size: 20 '
+                                     'scale_factors: 2 }'), batches=1)[0]
+        self.expect_equal('scaled labels', batch['label'],
+                          [image.repeat(2, 0).repeat(2, 1)[None, :, 2:22] for image in labels])
+        # Labels of complete images, and none.
+        self.write('labels.txt', ''.join('%d.png %d\n' % (i, 3 * i) for i in range(7)))
+        batch = self.read(data_layer('ImageSegData', fields.replace('pairs', 'labels')), batches=1)[0]
+        self.expect_equal('labels of images', batch['label'], np.broadcast_to(
+            3 * np.arange(7)[:, None, None, None], (7, 1, 10, 12)))
+        self.write('names.txt', ''.join('%d.png\n' % i for i in range(7)))
+        batch = self.read(data_layer('ImageSegData', fields.replace('pairs', 'names') + 'label_type: NONE'), batches=1)[0]
+        self.expect_equal('no labels', batch['label'], np.full((7, 1, 10, 12), 255))
+        self.write('net.prototxt', data_layer('ImageSegData', fields))
+        self.run(self.options.brewc, 'net.prototxt', '--phase', 'test', '--keep', 'all', '-o', 'net.plan')
+        done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source', '--outputs', 'out.h5'], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120)
+        self.expect(done.returncode == 1 and "'l0.png' is not a label from 0 to 255" in done.stderr,
+                    'no error for a name instead of a label: %s' % done.stderr)
 
     def check_threads(self):
         """Checks that training reads the same batches with any number of threads."""
@@ -323,6 +393,6 @@ class DataLayers(checker.Checker):
             self.expect_equal('ten crops', ten['ip'][()], one['ip'][()], tolerance=1e-4)
 
 
-checker.main(DataLayers, __doc__, 'check_images', 'check_labeled_pixels', 'check_threads', 'check_windows',
+checker.main(DataLayers, __doc__, 'check_images', 'check_labeled_pixels', 'check_labels_of_forks', 'check_several_labels', 'check_threads', 'check_windows',
              'check_databases', 'check_missing_images', 'check_bad_records', 'check_output',
              'check_resumed', 'check_features', 'check_infer')

@@ -64,6 +64,10 @@ DETECTIONS = PRIORS + [Layer('detections', 'DetectionOutput', ['loc', 'conf', 'p
                              'nms_param { nms_threshold: 0.4 top_k: 10 } keep_top_k: 8 code_type: CENTER_SIZE }')]
 BOXES = {'loc': (2, 2 * 3 * 4 * 4), 'conf': (2, 2 * 3 * 4 * 3)}
 case('detection_output', BOXES, DETECTIONS, outputs=[])
+case('detection_output_extended', {'loc': (2, 2, 3, 16), 'conf': (2, 2 * 3 * 4 * 2)}, PRIORS + [
+    Layer('detections', 'DetectionOutputExtended', ['loc', 'conf', 'priors'], ['y'], 'detection_output_param { '
+          'num_classes: 2 background_label_id: -1 confidence_threshold: 0.2 nms_param { nms_threshold: 0.4 } '
+          'code_type: CENTER_SIZE }')], outputs=[])
 case('detection_evaluate', BOXES, DETECTIONS + [
     Layer('evaluate', 'DetectionEvaluate', ['y', 'truths'], ['scores'], 'detection_evaluate_param { num_classes: 3 '
           'background_label_id: 0 overlap_threshold: 0.5 }')], outputs=[], labels={'truths': ((1, 1, 3, 8), [1])})
@@ -111,8 +115,15 @@ def data_case(name, kind, text, tops=('x', 'label'), layers=INNER_PRODUCT):
 
 data_case('data', 'Data', 'data_param { source: "images_lmdb" batch_size: 2 backend: LMDB } transform_param { scale: 0.01 }')
 data_case('image_data', 'ImageData', 'image_data_param { source: "images.txt" batch_size: 2 } transform_param { mean_value: 50 }')
+data_case('multi_label_image_data', 'MultiLabelImageData', 'image_data_param { source: "labels.txt" batch_size: 2 } '
+          'transform_param { mean_value: 50 }')
 data_case('dense_image_data', 'DenseImageData', 'dense_image_data_param { source: "pairs.txt" batch_size: 2 } '
           'transform_param { scale: 0.01 }', tops=('x', 'labels'))
+data_case('image_labelmap_data', 'ImageLabelmapData', 'image_data_param { source: "pairs.txt" batch_size: 2 '
+          'new_height: 6 new_width: 5 } transform_param { scale: 0.01 }', tops=('x', 'labels'))
+data_case('image_seg_data', 'ImageSegData', 'image_data_param { source: "pairs.txt" batch_size: 2 label_type: PIXEL } '
+          'transform_param { crop_size: 8 mean_value: 50 scale_factors: 1.5 }',
+          tops=('x', 'labels', 'sizes'))
 data_case('hdf5_data', 'HDF5Data', 'hdf5_data_param { source: "h5.txt" batch_size: 2 }')
 data_case('dummy_data', 'DummyData', 'dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 } '
           'data_filler { value: 2.5 } data_filler { value: 1 } }')

@@ -28,6 +28,9 @@ def write(folder, brew_data):
             with open(path('%d.png' % i), 'wb') as file:
                 file.write(png(random.randint(0, 256, (5, 4, 3)).astype(np.uint8)))
             names.write('%s %d\n' % (path('%d.png' % i), i % 3))
+    with open(path('labels.txt'), 'w') as names:
+        for i in range(COUNT):
+            names.write('%s %d 0.5 -%d\n' % (path('%d.png' % i), i, i))
     with open(path('pairs.txt'), 'w') as names:
         for i in range(COUNT):
             names.write('%s %s\n' % (path('%d.png' % i), path('%d.png' % (COUNT - 1 - i))))

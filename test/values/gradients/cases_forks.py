@@ -344,3 +344,21 @@ for kind, block in (('Lstm', 'lstm_param'), ('LstmSimple', 'lstm_simple_param'))
         streams = d.size(1, 3)
         add_layer(name, (streams * d.size(1, 3), d.size(1, 4)), kind,
                   '%s { num_output: %d batch_size: %d %s }' % (block, d.size(1, 3), streams, FILL))
+
+
+# --- Dense blocks -----------------------------------------------------------------
+def add_dense_block(name, shape, transitions, growth, bottleneck, text=''):
+    statistics = [i * transitions + t for i in (3, 4, 8, 9)[:4 if bottleneck else 2] for t in range(transitions)]
+    statistics.append((10 if bottleneck else 5) * transitions)
+    add_layer(name, shape, 'DenseBlock', 'denseblock_param { numTransition: %d growthRate: %d use_BC: %s %s }' % (
+        transitions, growth, str(bottleneck).lower(), text), frozen=[('layer', i) for i in statistics])
+
+
+add_dense_block('dense_block', (3, 2, 4, 3), 2, 3, False, 'moving_average_fraction: 0.3')
+add_dense_block('dense_block_bottleneck', (2, 3, 3, 4), 2, 1, True)
+
+
+@random_cases('DenseBlock')
+def _(name, d):
+    add_dense_block(name, (d.size(2, 3), d.size(1, 3), d.size(3, 4), d.size(3, 4)), d.size(1, 3), d.size(1, 2),
+                    d.flag() == 'true')

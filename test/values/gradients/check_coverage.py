@@ -18,33 +18,42 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'DetectionEvaluate', 'DetectionOutput', 'LabelsequenceAccuracy', 'PriorBox',
+    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'DetectionEvaluate', 'DetectionOutput', 'DetectionOutputExtended',
+    'LabelsequenceAccuracy', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'SegAccuracy', 'Silence', 'Threshold',
     'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
     'RegionLoss', 'Yolov3',  # no derivatives of the displayed losses: see python/test_yolo.py
     'SoftmaxCrossEntropyLoss',  # the gradient of another loss: see python/test_fork_margins.py
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
-    'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
+    'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData',
+    'ImageLabelmapData', 'ImageSegData', 'Input', 'MemoryData', 'MultiLabelImageData',
+    'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
-# Fields of C3D's types, and of the messages that these types share, which other types reject.
+# Fields of messages that several types share, which only C3D's types or DeformableConvolution accept.
 TEMPORAL_FIELDS = {'kernel_depth', 'temporal_stride', 'temporal_pad'}
+TYPE_FIELDS = TEMPORAL_FIELDS | {'deformable_group'}
 PLANE_FIELDS = {'kernel_h', 'kernel_w', 'stride_h', 'stride_w', 'pad_h', 'pad_w'}
 CONVOLUTION_FIELDS = PLANE_FIELDS | {'pad_l', 'pad_r', 'pad_t', 'pad_b', 'pad_type', 'dilation', 'axis',
-                                     'force_nd_im2col'}
+                                     'force_nd_im2col', 'deformable_group'}
 CTC_FIELDS = {'output_delay', 'preprocess_collapse_repeated', 'ctc_merge_repeated', 'loss_calculation_t'}
 # Fields that the type ignores or rejects.
 UNUSED_FIELDS = {
-    'Convolution': TEMPORAL_FIELDS,
+    'Convolution': TYPE_FIELDS,
     'Convolution3D': CONVOLUTION_FIELDS,
-    'ConvolutionDepthwise': TEMPORAL_FIELDS,
+    'ConvolutionDepthwise': TYPE_FIELDS,
     'Deconvolution3D': CONVOLUTION_FIELDS,
-    'DepthwiseConvolution': TEMPORAL_FIELDS,
+    'DepthwiseConvolution': TYPE_FIELDS,
     'Pooling': TEMPORAL_FIELDS,
     'Pooling3D': PLANE_FIELDS | {'global_pooling', 'round_mode', 'ceil_mode'},
-    'Deconvolution': TEMPORAL_FIELDS | {'force_nd_im2col'},
-    'Im2col': TEMPORAL_FIELDS | {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
+    'Deconvolution': TYPE_FIELDS | {'force_nd_im2col'},
+    'DeformableConvolution': TEMPORAL_FIELDS | {'pad_l', 'pad_r', 'pad_t', 'pad_b', 'pad_type', 'axis', 'force_nd_im2col'},
+    # No gradient depends on the fillers, and a case cannot know what is dropped.
+    'DenseBlock': {'initChannel', 'pad_h', 'pad_w', 'conv_verticalStride', 'conv_horizentalStride', 'filter_H', 'filter_W',
+                   'Filter_Filler', 'BN_Scaler_Filler', 'BN_Bias_Filler', 'use_dropout', 'dropout_amount'},
+    'DeformablePSROIPooling': {'pooled_size'},  # must be group_size
+    'Im2col': TYPE_FIELDS | {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
     'Lstm': {'expose_hidden'},  # of the refused recurrent_param
     'CtcLoss': CTC_FIELDS,
     'WarpCTCLoss': CTC_FIELDS,

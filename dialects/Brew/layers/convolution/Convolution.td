@@ -106,6 +106,42 @@ def Brew_Col2imOp : Brew_Op<"col2im", [Pure, LoopNests, Roundable]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
+def Brew_DeformableWindowsOp : Brew_LayerOp<"deformable_windows",
+    [Pure, Gradient, LoopNests, ItemWise, RoundableTops]> {
+  let summary = "A convolution's windows with moved taps, side by side";
+  let description = [{
+    x [N, C, H, W] becomes y [N, C, P * R, Q * S] for windows of R x S taps at P x Q positions,
+    so that a convolution with the stride R x S over y is a deformable convolution over x. Tap
+    (r, s) of window (p, q) is the interpolated element at row p * stride - pad + r * dilation +
+    `offsets`[n, 2 * ((g * R + r) * S + s), p, q]; the next channel of `offsets` moves the
+    column. The channels form `offset_groups` groups g with separate offsets. Taps outside of
+    the plane are 0.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$offsets), layerAttributes,
+    WindowAttributes, (ins I64Attr:$offset_groups), ShapeAttributes);
+  let results = (outs AnyTensor:$y);
+}
+
+class DeformableWindowsBackward<string mnemonic>
+    : Brew_Op<mnemonic, [Pure, LoopNests, RoundableTops]> {
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_DeformableWindowsBackwardOp
+    : DeformableWindowsBackward<"deformable_windows_backward"> {
+  let summary = "Gradient of deformable windows with respect to the bottom";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$offsets, StrAttr:$layer),
+    WindowAttributes, (ins I64Attr:$offset_groups));
+}
+
+def Brew_DeformableWindowsBackwardOffsetsOp
+    : DeformableWindowsBackward<"deformable_windows_backward_offsets"> {
+  let summary = "Gradient of deformable windows with respect to the offsets";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$x, AnyTensor:$offsets, StrAttr:$layer),
+    WindowAttributes, (ins I64Attr:$offset_groups));
+}
+
 def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
     [Pure, Gradient, LoopNests, Library, ItemWise]> {
   let summary = "y = x w^T + b over the dimensions from `axis` on";

@@ -9,7 +9,8 @@ include "dialects/Brew/PrecisionInterface.td"
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
 defvar RoiAlignAttributes = !con(RoiAttributes,
   (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio, I64Attr:$samples, UnitAttr:$corners, UnitAttr:$unit_steps));
-class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Roundable]> {
+class RoiBackward<string mnemonic, Trait rounding = Roundable>
+    : Brew_Op<mnemonic, [Pure, LoopNests, rounding]> {
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
@@ -50,6 +51,41 @@ def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
 def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
   let summary = "Gradient of position-sensitive region pooling with respect to the features";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
+}
+
+defvar DeformableAttributes = (ins I64Attr:$output_dim, I64Attr:$group_size,
+  F32Attr:$spatial_scale, I64Attr:$samples, F32Attr:$offset_scale);
+
+def Brew_DeformablePsRoiPoolingOp : Brew_LayerOp<"deformable_psroi_pooling",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
+  let summary = "Position-sensitive region pooling with moved cells (Deformable R-FCN)";
+  let description = [{
+    Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j. It is
+    the mean of the features, interpolated at `samples` x `samples` points, of those points that
+    are at most half a position outside of the plane.
+
+    `offsets` [R, 2 * classes, parts, parts] move the cells by `offset_scale` times the region's
+    width (channel 2 * class) and height (2 * class + 1). Each class has output_dim / classes
+    output channels. Cell (i, j) has the offset of part (i * parts / group_size, j * parts /
+    group_size).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois, Optional<AnyTensor>:$offsets),
+    layerAttributes, DeformableAttributes, (ins DefaultValuedAttr<I64Attr, "0">:$parts));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_DeformablePsRoiPoolingBackwardOp
+    : RoiBackward<"deformable_psroi_pooling_backward", RoundableTops> {
+  let summary = "Gradient of deformable region pooling with respect to the features";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, Optional<AnyTensor>:$offsets,
+    StrAttr:$layer), DeformableAttributes);
+}
+
+def Brew_DeformablePsRoiPoolingBackwardOffsetsOp
+    : RoiBackward<"deformable_psroi_pooling_backward_offsets", RoundableTops> {
+  let summary = "Gradient of deformable region pooling with respect to the offsets";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$x, AnyTensor:$rois, AnyTensor:$offsets,
+    StrAttr:$layer), DeformableAttributes);
 }
 
 def Brew_RoiAlignOp : Brew_LayerOp<"roi_align",
@@ -117,12 +153,15 @@ def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
     candidates. A candidate is kept unless its intersection over union with a better kept one
     exceeds `nms_threshold`, which every kept candidate multiplies by `eta` while it is above
     0.5. The `keep_top_k` best of an image remain. A limit of -1 means no limit.
+
+    With `with_cells`, `locations` have shape [N, H, W, 4 * anchors], and a row of y continues
+    with the anchor, the column and the row of the prior.
   }];
   let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
     layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,
       I64Attr:$background, UnitAttr:$center_size, UnitAttr:$corner_size,
       UnitAttr:$variance_encoded, F32Attr:$nms_threshold, F32Attr:$eta, I64Attr:$top_k,
-      I64Attr:$keep_top_k, OptionalAttr<F32Attr>:$confidence_threshold));
+      I64Attr:$keep_top_k, OptionalAttr<F32Attr>:$confidence_threshold, UnitAttr:$with_cells));
   let results = (outs AnyTensor:$y, AnyTensor:$count);
 }
 

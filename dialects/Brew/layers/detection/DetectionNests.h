@@ -61,7 +61,7 @@ private:
   Value infinity(ScalarBuilder &s);
 
   // Candidates.
-  Value readChannel(NestBuilder::Body &body, Value x, Value image, Value index);
+  Value readElement(NestBuilder::Body &body, Value x, Value image, Value index);
   Value readPrior(NestBuilder::Body &body, int64_t row, Value box, Value side);
   Value decodeBoxes();
   Value buildScores();
@@ -87,7 +87,7 @@ private:
   Value buildFirstRows(Value perLabel);
   Value buildRowEnds(Value kept, Value firstRows);
   Value buildCandidateOfRow(Value rowEnds);
-  Results buildRows(Value kept, Value values, Value boxes);
+  Results buildRows(Value kept, Value values, Value boxes, Value positions);
 
   DetectionOutputOp op;
   mlir::OpBuilder &b;

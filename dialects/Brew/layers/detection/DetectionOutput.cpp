@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-constexpr int64_t kRowFields = 7; ///< image, label, score, four sides
+constexpr int64_t kRowFields = 7;  ///< image, label, score, four sides
+constexpr int64_t kCellFields = 3; ///< anchor, column, row
 
 DetectionSizes::DetectionSizes(DetectionOutputOp op)
     : images(shapeOf(op.getLocations())[0]), classes(op.getNumClasses()),
@@ -43,8 +44,9 @@ LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
            << dimsText(priors);
   auto checkShape = [&](ArrayRef<int64_t> shape, StringRef tensorName,
                         int64_t perPrior) {
-    if (shape.size() >= 2 && shape[1] == priors[2] / 4 * perPrior &&
-        countOf(shape) == shape[0] * shape[1])
+    if (shape.size() >= 2 &&
+        (getWithCells() || shape[1] == priors[2] / 4 * perPrior) &&
+        countOf(shape) == shape[0] * priors[2] / 4 * perPrior)
       return success();
     return LogicalResult(layerError(*this)
                          << "the " << tensorName << " have shape "
@@ -61,7 +63,12 @@ LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
   if (loc[0] != conf[0])
     return layerError(*this) << "there are locations of " << loc[0]
                              << " images and confidences of " << conf[0];
-  tops.push_back({1, 1, DetectionSizes(*this).rows(), kRowFields});
+  if (getWithCells() && (loc.size() != 4 || loc[3] % 4))
+    return layerError(*this) << "takes locations of shape (N, H, W, 4 * "
+                                "anchors), not "
+                             << dimsText(loc);
+  tops.push_back({1, 1, DetectionSizes(*this).rows(),
+                  kRowFields + (getWithCells() ? kCellFields : 0)});
   tops.push_back({1, 1});
   return success();
 }
@@ -118,11 +125,22 @@ Value DetectionOutputBuilder::infinity(ScalarBuilder &s) {
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Reads an element of a tensor (N, C) or (N, C, 1, 1).
-Value DetectionOutputBuilder::readChannel(NestBuilder::Body &body, Value x,
+/// Reads element `index` of an image of a tensor (N, ...).
+Value DetectionOutputBuilder::readElement(NestBuilder::Body &body, Value x,
                                           Value image, Value index) {
-  SmallVector<Value> indices = {image, index};
-  indices.resize(shapeOf(x).size(), body.s.index(0));
+  ArrayRef<int64_t> shape = shapeOf(x);
+  SmallVector<Value> indices(shape.size(), body.s.index(0));
+  indices[0] = image;
+  for (size_t dim = shape.size() - 1; dim > 0; --dim) {
+    if (countOf(shape.slice(1, dim - 1)) == 1) {
+      indices[dim] = index;
+      break;
+    }
+    if (shape[dim] == 1)
+      continue;
+    indices[dim] = body.s.remi(index, shape[dim]);
+    index = body.s.divi(index, shape[dim]);
+  }
   return body.read(x, indices);
 }
 
@@ -149,7 +167,7 @@ Value DetectionOutputBuilder::decodeBoxes() {
     // Returns the net's offset of a side, times its variance.
     auto offset = [&](Value side) {
       Value location = s.addi(s.muli(box, sizes.boxesPerPrior), body.loop(1));
-      Value value = readChannel(body, op.getLocations(), body.loop(0),
+      Value value = readElement(body, op.getLocations(), body.loop(0),
                                 s.addi(s.muli(location, 4), side));
       return op.getVarianceEncoded()
                  ? value
@@ -180,7 +198,7 @@ Value DetectionOutputBuilder::buildScores() {
   return buildTensor(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
     Value index = s.addi(s.muli(body.loop(2), sizes.classes), body.loop(1));
-    Value score = readChannel(body, op.getConf(), body.loop(0), index);
+    Value score = readElement(body, op.getConf(), body.loop(0), index);
     double threshold = op.getConfidenceThreshold()
                            ? op.getConfidenceThreshold()->convertToDouble()
                            : -std::numeric_limits<float>::max();
@@ -212,7 +230,7 @@ SmallVector<Value> DetectionOutputBuilder::build() {
       buildSortDescending(b, loc, buildScores(), sizes.candidates);
   Value boxes = gatherBoxes(decodeBoxes(), positions);
   Value kept = keepBest(suppress(values, boxes), values);
-  return buildRows(kept, values, boxes);
+  return buildRows(kept, values, boxes, positions);
 }
 
 SmallVector<Value> DetectionOutputOp::buildNests(OpBuilder &b) {

@@ -117,9 +117,11 @@ Value DetectionOutputBuilder::buildCandidateOfRow(Value rowEnds) {
       });
 }
 
-/// Builds the top and its item count.
+/// Builds the top and its item count. `positions` are the priors of the
+/// candidates.
 SmallVector<Value> DetectionOutputBuilder::buildRows(Value kept, Value values,
-                                                     Value boxes) {
+                                                     Value boxes,
+                                                     Value positions) {
   const ArrayRef<int64_t> scalar;
   NestBuilder tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
   tally.input(kept, iota(3));
@@ -156,6 +158,15 @@ SmallVector<Value> DetectionOutputBuilder::buildRows(Value kept, Value values,
     setColumn(0, asNumber(indices[0]));
     setColumn(1, asNumber(indices[1]));
     setColumn(2, body.read(values, indices));
+    if (op.getWithCells()) {
+      ArrayRef<int64_t> cells = shapeOf(op.getLocations());
+      const int64_t anchors = cells[3] / 4, columns = cells[2];
+      Value prior = asIndex(s, body.read(positions, indices));
+      Value cell = s.divi(prior, anchors);
+      setColumn(7, asNumber(s.remi(prior, anchors)));
+      setColumn(8, asNumber(s.remi(cell, columns)));
+      setColumn(9, asNumber(s.divi(cell, columns)));
+    }
     // Without any detection, there is one row per image.
     Value isImage = s.both(s.equali(column, s.index(0)),
                            s.less(row, s.index(sizes.images)));

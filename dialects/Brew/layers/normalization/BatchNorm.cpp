@@ -263,7 +263,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
     };
     appendAverage(previousStatistics[0], mean);
     // Weighted sums use the unbiased variance.
-    if (!getBlend() || getFromFirst())
+    if (!getBlend() || getUnbiased() || getFromFirst())
       variance = s.mul(variance, correction());
     appendAverage(previousStatistics[1], variance);
     return results;

@@ -25,6 +25,7 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm",
       the factor is the sum of the weights.
     - With `blend`, mean and variance are moving averages in which past batches have the weight
       `fraction`; a factor stays unchanged.
+    - With `unbiased` as well, the running variance is the unbiased estimate.
     - With `from_first` as well (NVIDIA Caffe), the running variance is the unbiased
       estimate, and the averages start with the first batch's statistics (while the variance
       is 0).
@@ -36,8 +37,8 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm",
     With `synchronized`, the batch comprises the batches of all ranks of a data-parallel run.
   }];
   let arguments = !con((ins AnyTensor:$x, Variadic<AnyTensor>:$running),
-    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first,
-      UnitAttr:$has_item_count, UnitAttr:$synchronized));
+    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$unbiased,
+      UnitAttr:$from_first, UnitAttr:$has_item_count, UnitAttr:$synchronized));
   let extraClassDeclaration = [{
     /// Returns the number of valid items, or null if all are always valid.
     ::mlir::Value getCount() {

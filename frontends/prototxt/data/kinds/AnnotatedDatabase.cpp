@@ -8,6 +8,34 @@
 namespace brew::prototxt {
 namespace {
 
+/// If there are several resize_param, keeps the one with the size of
+/// --input-shape.
+void chooseResize(DataLayerQuery &q) {
+  caffe::TransformationParameter &transform =
+      *q.layer.mutable_transform_param();
+  if (!transform.further_resize_param_size())
+    return;
+  std::vector<caffe::ResizeParameter> all = {transform.resize_param()};
+  all.insert(all.end(), transform.further_resize_param().begin(),
+             transform.further_resize_param().end());
+  transform.clear_further_resize_param();
+  const DataShape *shape = q.explicitShape(0);
+  std::string sizes;
+  for (const caffe::ResizeParameter &resize : all) {
+    if (shape && shape->at(2) == resize.height() &&
+        shape->at(3) == resize.width()) {
+      *transform.mutable_resize_param() = resize;
+      return;
+    }
+    sizes += (sizes.empty() ? "" : ", ") + std::to_string(resize.height()) +
+             "x" + std::to_string(resize.width());
+  }
+  throw badInput(
+      "layer '" + q.layer.name() + "' draws the size of each batch from " +
+      sizes + "; a plan has one size, so choose one of them: --input-shape " +
+      q.layer.top(0) + "=N,C,H,W");
+}
+
 /// The label top has one row per box, with room for a batch of images that all
 /// have the maximal number of boxes, or a list for each image.
 std::vector<DataShape> annotatedShapes(DataLayerQuery &q) {
@@ -42,6 +70,7 @@ std::vector<DataShape> annotatedShapes(DataLayerQuery &q) {
     image[1] = isSquare ? transform.crop_size() : transform.crop_h();
     image[2] = isSquare ? transform.crop_size() : transform.crop_w();
   } else if (transform.has_resize_param()) {
+    chooseResize(q);
     image[1] = transform.resize_param().height();
     image[2] = transform.resize_param().width();
   }

@@ -3,6 +3,7 @@
 
 #include "formats/Blob.h"
 #include "formats/PathLookup.h"
+#include "formats/image/ImageList.h"
 #include "frontends/prototxt/data/RecordShape.h"
 #include "support/Error.h"
 
@@ -21,6 +22,21 @@ void recordFirstImage(DataLayerQuery &q, int64_t crop) {
                    " is larger than the first image of " + *list +
                    ", which is " + formats::dimsText(first));
   q.result.record = first;
+}
+
+/// Returns the number of labels of an image, of the list or of an explicit
+/// shape.
+int64_t labelCount(const DataLayerQuery &q) {
+  const std::string &source = q.layer.image_data_param().source();
+  if (const auto list = formats::findPath(source, q.folders))
+    return static_cast<int64_t>(
+        formats::readMultiLabelList(*list).front().labels.size());
+  const DataShape *shape = q.explicitShape(1);
+  if (shape && shape->size() == 2)
+    return shape->at(1);
+  throw badInput("layer '" + q.layer.name() + "': there is no list '" + source +
+                 "'; --input-shape " + q.layer.top(1) +
+                 "=N,L gives the number L of labels of an image instead");
 }
 
 std::vector<DataShape> imageShapes(DataLayerQuery &q) {
@@ -65,7 +81,10 @@ std::vector<DataShape> imageShapes(DataLayerQuery &q) {
                    ", which are " + formats::dimsText(image));
   if (crop)
     image = {channels, crop, crop};
-  return q.withLabels(batch, image);
+  std::vector<DataShape> tops = q.withLabels(batch, image);
+  if (q.layer.type() == caffe::kMultiLabelImageData)
+    tops[1].push_back(labelCount(q));
+  return tops;
 }
 
 void checkImageFiles(RunTimeFiles &files) {

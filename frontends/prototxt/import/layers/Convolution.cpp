@@ -95,6 +95,25 @@ void buildDeconvolution3D(LayerBuilder &l) {
                     [&](DeconvolutionOp op) { set3dWindow(op, settings); });
 }
 
+/// A convolution over the windows that the offsets move.
+void buildDeformableConvolution(LayerBuilder &l) {
+  const caffe::ConvolutionParameter &settings =
+      l.layer.deformable_convolution_param();
+  auto windows = l.firstOp<DeformableWindowsOp>(0, l.bottoms);
+  windows.setPropagateDownAttr(l.propagateDown());
+  setConvolutionWindow(windows, settings);
+  windows.setOffsetGroups(settings.deformable_group());
+  llvm::SmallVector<mlir::Value> operands = {windows.getY()};
+  llvm::append_range(operands, l.params);
+  auto op = l.lastOp<ConvolutionOp>(0, operands);
+  op.setNumOutput(settings.num_output());
+  op.setGroup(settings.group());
+  op.setKernel(windows.getKernel());
+  op.setStride(windows.getKernel());
+  op.setPad({0});
+  op.setDilation({1});
+}
+
 void buildIm2col(LayerBuilder &l) {
   setConvolutionWindow(l.layerOp<Im2colOp>(), l.layer.convolution_param());
 }
@@ -115,6 +134,7 @@ BuildFunctions convolutionFunctions() {
           {"ConvolutionDepthwise", buildConvolutionDepthwise},
           {"DepthwiseConvolution", buildConvolution},
           {"Deconvolution", buildDeconvolution},
+          {"DeformableConvolution", buildDeformableConvolution},
           {"Deconvolution3D", buildDeconvolution3D},
           {"Im2col", buildIm2col},
           {"InnerProduct", buildInnerProduct}};

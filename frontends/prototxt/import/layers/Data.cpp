@@ -43,7 +43,8 @@ BuildFunctions dataFunctions() {
   BuildFunctions functions;
   for (const char *type :
        {"AnnotatedData", "Data", "DenseImageData", "DummyData", "HDF5Data",
-        "ImageData", "Input", "MemoryData", "WindowData"})
+        "ImageData", "ImageLabelmapData", "ImageSegData", "Input", "MemoryData",
+        "MultiLabelImageData", "WindowData"})
     functions.emplace_back(type, buildDataInput);
   return functions;
 }

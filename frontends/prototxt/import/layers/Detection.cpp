@@ -58,6 +58,18 @@ void buildPsRoiPooling(LayerBuilder &l) {
   op.setSpatialScale(APFloat(settings.spatial_scale()));
 }
 
+void buildDeformablePsRoiPooling(LayerBuilder &l) {
+  const caffe::DeformablePSROIPoolingParameter &settings =
+      l.layer.deformable_psroi_pooling_param();
+  auto op = l.layerOp<DeformablePsRoiPoolingOp>();
+  op.setOutputDim(settings.output_dim());
+  op.setGroupSize(settings.group_size());
+  op.setSpatialScale(APFloat(settings.spatial_scale()));
+  op.setSamples(settings.sample_per_part());
+  op.setOffsetScale(APFloat(settings.trans_std()));
+  op.setParts(settings.part_size());
+}
+
 void buildBoxAnnotator(LayerBuilder &l) {
   const caffe::BoxAnnotatorOHEMParameter &settings =
       l.layer.box_annotator_ohem_param();
@@ -214,6 +226,7 @@ void buildPriorBoxClustered(LayerBuilder &l) {
 
 BuildFunctions detectionFunctions() {
   return {{"BoxAnnotatorOHEM", buildBoxAnnotator},
+          {"DeformablePSROIPooling", buildDeformablePsRoiPooling},
           {"PSROIPooling", buildPsRoiPooling},
           {"PriorBox", buildPriorBox},
           {"PriorBoxClustered", buildPriorBoxClustered},

@@ -114,6 +114,10 @@ void buildDetectionOutput(LayerBuilder &l) {
   op.setEta(APFloat(suppression.eta()));
   op.setTopK(suppression.has_top_k() ? suppression.top_k() : -1);
   op.setKeepTopK(settings.keep_top_k());
+  if (l.layer.type() == "DetectionOutputExtended") {
+    op.setWithCells(true);
+    op.setBackground(0);
+  }
   if (settings.has_confidence_threshold())
     op.setConfidenceThreshold(APFloat(settings.confidence_threshold()));
   if (!writesResultFiles(settings.save_output_param()))
@@ -153,6 +157,7 @@ BuildFunctions hostFunctions() {
           {"CtcLoss", buildCtcLoss},
           {"DetectionEvaluate", buildRuntimeLayer},
           {"DetectionOutput", buildDetectionOutput},
+          {"DetectionOutputExtended", buildDetectionOutput},
           {"EvalDetection", buildRuntimeLayer},
           {"HDF5Output", buildHost},
           {"LabelsequenceAccuracy", buildRuntimeLayer},

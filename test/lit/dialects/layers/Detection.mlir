@@ -15,6 +15,13 @@ brew.program @main test {
   %p = brew.psroi_pooling "p"(%x, %rois) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, tops = ["p"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x2x2x2xf32>
   // CHECK: brew.psroi_pooling_backward "p"(%[[P]], %[[ROIS]]) {spatial_scale = 5.000000e-01 : f32} :
   %dp = brew.psroi_pooling_backward "p"(%p, %rois) {spatial_scale = 0.5 : f32} : (tensor<7x2x2x2xf32>, tensor<7x5xf32>) -> tensor<2x8x4x5xf32>
+  // CHECK: %[[M:.*]] = brew.deformable_psroi_pooling "m"(%[[X]], %[[ROIS]], %[[O:.*]]) {group_size = 2 : i64, offset_scale = 1.250000e-01 : f32, output_dim = 2 : i64, parts = 2 : i64, samples = 4 : i64, spatial_scale = 5.000000e-01 : f32, tops = ["m"]}
+  %off = brew.data_input "trans" "Input" {config = "", folder = "", tops = ["o"]} : tensor<7x2x2x2xf32>
+  %m = brew.deformable_psroi_pooling "m"(%x, %rois, %off) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, samples = 4 : i64, offset_scale = 0.125 : f32, parts = 2 : i64, tops = ["m"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>, tensor<7x2x2x2xf32>) -> tensor<7x2x2x2xf32>
+  // CHECK: brew.deformable_psroi_pooling_backward "m"(%[[M]], %[[ROIS]], %[[O]]) {group_size = 2 : i64
+  %dm = brew.deformable_psroi_pooling_backward "m"(%m, %rois, %off) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, samples = 4 : i64, offset_scale = 0.125 : f32} : (tensor<7x2x2x2xf32>, tensor<7x5xf32>, tensor<7x2x2x2xf32>) -> tensor<2x8x4x5xf32>
+  // CHECK: brew.deformable_psroi_pooling_backward_offsets "m"(%[[M]], %[[X]], %[[ROIS]], %[[O]]) {group_size = 2 : i64
+  %do = brew.deformable_psroi_pooling_backward_offsets "m"(%m, %x, %rois, %off) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, samples = 4 : i64, offset_scale = 0.125 : f32} : (tensor<7x2x2x2xf32>, tensor<2x8x4x5xf32>, tensor<7x5xf32>, tensor<7x2x2x2xf32>) -> tensor<7x2x2x2xf32>
   // CHECK: %[[L:.*]] = brew.roi_align "l"(%[[X]], %[[ROIS]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["l"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x8x2x3xf32>
   %align = brew.roi_align "l"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, samples = 0 : i64, tops = ["l"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x8x2x3xf32>
   // CHECK: brew.roi_align "g"({{.*}}) {corners, pad_ratio = 2.500000e-01 : f32, pooled_h = 2 : i64

@@ -34,6 +34,16 @@ std::vector<std::string> splitColumns(const std::string &line) {
   return columns;
 }
 
+/// Returns whether a layer repeats resize_param, which only Brew accepts.
+bool repeatsResizeParam(const PrototxtFile &file) {
+  if (!file.net)
+    return false;
+  for (const caffe::LayerParameter &layer : file.net->layer())
+    if (layer.transform_param().further_resize_param_size() > 0)
+      return true;
+  return false;
+}
+
 TEST(Corpus, ParsesLikeProtobuf) {
   std::ifstream manifest(corpusFolder() + "/manifest.csv");
   if (!manifest)
@@ -61,7 +71,8 @@ TEST(Corpus, ParsesLikeProtobuf) {
     PrototxtFile file = parsePrototxt(text, row[0], diagnostics);
     EXPECT_EQ(file.kind == FileKind::Solver, isSolver) << row[0];
     // Brew accepts fields of forks that protobuf does not know.
-    if (diagnostics.str().find(" no effect: Brew c") != std::string::npos) {
+    if (diagnostics.str().find(" no effect: Brew c") != std::string::npos ||
+        repeatsResizeParam(file)) {
       EXPECT_FALSE(parses) << row[0];
       ++refused;
       continue;
