@@ -80,8 +80,8 @@ constexpr Types layerTypes[] = {
      "Yolov3 Yolov3DetectionOutput"},
     {mycaffe,
      "AccuracyDecode AccuracyEncoding ChannelEmbedding "
-     "DataSequence DataTemporal Debug Decode GRN GateAddNorm Knn "
-     "LSTMAttention LSTMSimple Lstm LstmAttention LstmSimple "
+     "DataSequence DataTemporal Debug Decode GRN GateAddNorm Gather "
+     "Knn LSTMAttention LSTMSimple Lstm LstmAttention LstmSimple "
      "MultiheadAttentionInterp NLLLoss Normalization2 "
      "QuantileAccuracy QuantileLoss ReshapeTemporal "
      "SoftmaxCrossEntropy2Loss TokenizedData TransformerBlock "
