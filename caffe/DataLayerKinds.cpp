@@ -14,6 +14,7 @@ static constexpr DataLayerKind kKinds[] = {
     {"ImageData", DataLayerSource::Images, /*isRefilled=*/true},
     {"Input", DataLayerSource::Input},
     {"MemoryData", DataLayerSource::Memory},
+    {"TokenizedData", DataLayerSource::Text, /*isRefilled=*/true},
     {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
 };
 

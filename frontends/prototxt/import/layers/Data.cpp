@@ -43,7 +43,7 @@ BuildFunctions dataFunctions() {
   BuildFunctions functions;
   for (const char *type :
        {"AnnotatedData", "Data", "DenseImageData", "DummyData", "HDF5Data",
-        "ImageData", "Input", "MemoryData", "WindowData"})
+        "ImageData", "Input", "MemoryData", "TokenizedData", "WindowData"})
     functions.emplace_back(type, buildDataInput);
   return functions;
 }
