@@ -15,13 +15,13 @@ const LayerRows &layerKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {annotatedLayers,     convolutionLayers, dataLayers,
-          detectionLayers,     elementwiseLayers, expressionLayers,
-          functionLayers,      indexingLayers,    hostLayers,
-          lossLayers,          multiBoxLayers,    neuronLayers,
-          normalizationLayers, poolingLayers,     proposalLayers,
-          recurrentLayers,     reductionLayers,   resampleLayers,
-          shapeLayers,         yoloLayers})
+         {annotatedLayers,  attentionLayers,     convolutionLayers,
+          dataLayers,       detectionLayers,     elementwiseLayers,
+          expressionLayers, functionLayers,      indexingLayers,
+          hostLayers,       lossLayers,          multiBoxLayers,
+          neuronLayers,     normalizationLayers, poolingLayers,
+          proposalLayers,   recurrentLayers,     reductionLayers,
+          resampleLayers,   shapeLayers,         yoloLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

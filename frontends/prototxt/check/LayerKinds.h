@@ -155,6 +155,7 @@ using LayerRows = std::vector<LayerKind>;
 
 // The rows of each file under layers/.
 LayerRows annotatedLayers();
+LayerRows attentionLayers();
 LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows detectionLayers();

@@ -66,10 +66,10 @@ ValueRange LayerBuilder::dataInput(caffe::LayerParameter config,
   return input.getValues();
 }
 
-Value LayerBuilder::randomKey() {
+Value LayerBuilder::randomKey(const std::string &suffix) {
   // A key has two words.
   auto type = RankedTensorType::get({2}, b.getI32Type());
-  return RandomKeyOp::create(b, loc, type, layer.name());
+  return RandomKeyOp::create(b, loc, type, layer.name() + suffix);
 }
 
 Value LayerBuilder::constant(const std::string &name, ArrayRef<int64_t> dims,
@@ -101,11 +101,12 @@ void LayerBuilder::storeParam(int index, Value value) {
 BuildFunction findBuildFunction(const LayerKind &kind) {
   static const auto byType = [] {
     llvm::StringMap<BuildFunction> functions;
-    for (auto *group : {convolutionFunctions, dataFunctions, detectionFunctions,
-                        elementwiseFunctions, functionFunctions, hostFunctions,
-                        indexingFunctions, lossFunctions, neuronFunctions,
-                        normalizationFunctions, poolingFunctions,
-                        recurrentFunctions, reductionFunctions, shapeFunctions})
+    for (auto *group :
+         {attentionFunctions, convolutionFunctions, dataFunctions,
+          detectionFunctions, elementwiseFunctions, functionFunctions,
+          hostFunctions, indexingFunctions, lossFunctions, neuronFunctions,
+          normalizationFunctions, poolingFunctions, recurrentFunctions,
+          reductionFunctions, shapeFunctions})
       for (auto [type, function] : group())
         functions[type] = function;
     return functions;

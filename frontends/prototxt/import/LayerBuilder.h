@@ -124,8 +124,9 @@ public:
   mlir::ValueRange dataInput(caffe::LayerParameter config,
                              const std::string &folder, int topCount = 0);
   /// Creates the key of the layer's random numbers
-  /// (dialects/Brew/RandomBits.h).
-  mlir::Value randomKey();
+  /// (dialects/Brew/RandomBits.h). A layer with several keys distinguishes them
+  /// by `suffix`.
+  mlir::Value randomKey(const std::string &suffix = "");
   /// Creates a constant of the net's element type with these row-major values.
   /// Its buffer is called "LAYER `name`".
   mlir::Value constant(const std::string &name, mlir::ArrayRef<int64_t> dims,
@@ -158,6 +159,7 @@ using BuildFunctions = std::vector<std::pair<const char *, BuildFunction>>;
 template <typename Op> void buildPlain(LayerBuilder &l) { l.layerOp<Op>(); }
 
 // The functions of each file under import/layers/.
+BuildFunctions attentionFunctions();
 BuildFunctions convolutionFunctions();
 BuildFunctions dataFunctions();
 BuildFunctions detectionFunctions();
