@@ -17,6 +17,7 @@ static constexpr DataLayerKind kKinds[] = {
     {"Input", DataLayerSource::Input},
     {"MemoryData", DataLayerSource::Memory},
     {kMultiLabelImageData, DataLayerSource::Images, /*isRefilled=*/true},
+    {"TokenizedData", DataLayerSource::Text, /*isRefilled=*/true},
     {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
 };
 

@@ -28,6 +28,7 @@ enum class DataLayerSource {
   LabeledPixels, ///< image files of a list, and images of their pixels' labels
   Windows,       ///< regions of images that a file lists, and their labels
   Hdf5,          ///< rows of HDF5 files
+  Text,          ///< sections of a text, as numbers of characters
   Fillers,       ///< the fillers of dummy_data_param
 };
 

@@ -1,6 +1,7 @@
 //===- Brew.td - All operations, for the reference page ----*- tablegen -*-===//
 include "dialects/Brew/BrewOps.td"
 include "dialects/Brew/BrewCore.td"
+include "dialects/Brew/layers/attention/Attention.td"
 include "dialects/Brew/layers/communication/Communication.td"
 include "dialects/Brew/layers/convolution/Convolution.td"
 include "dialects/Brew/layers/normalization/Normalization.td"

@@ -20,17 +20,22 @@ AxisRows::AxisRows(RankedTensorType tensor, int64_t axis) {
   type = RankedTensorType::get(shape, tensor.getElementType());
 }
 
+/// Builds the maximum of each row along `axis`.
+static Value buildMaximum(OpBuilder &b, Location loc, Value x,
+                          const AxisRows &rows, RankedTensorType type) {
+  NestBuilder maximum(b, loc, type.getShape(), rows.reduction);
+  maximum.input(x, iota(type.getRank()));
+  maximum.output(rows.type, rows.others, -FLT_MAX);
+  return maximum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    return {body.s.maximize(body.out[0], body.in[0])};
+  })[0];
+}
+
 Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
                                    int64_t axis, RankedTensorType type) {
   AxisRows rows(type, axis);
   SmallVector<int64_t> allDims = iota(type.getRank());
-
-  NestBuilder maximum(b, loc, type.getShape(), rows.reduction);
-  maximum.input(x, allDims);
-  maximum.output(rows.type, rows.others, -FLT_MAX);
-  Value max = maximum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    return {body.s.maximize(body.out[0], body.in[0])};
-  })[0];
+  Value max = buildMaximum(b, loc, x, rows, type);
 
   NestBuilder exponential(b, loc, type.getShape());
   exponential.input(x, allDims);
@@ -54,6 +59,32 @@ Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
   divide.output(type, allDims);
   return divide.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
+  })[0];
+}
+
+Value brew::dialects::buildLogSoftmax(OpBuilder &b, Location loc, Value x,
+                                      int64_t axis, RankedTensorType type) {
+  AxisRows rows(type, axis);
+  SmallVector<int64_t> allDims = iota(type.getRank());
+  Value max = buildMaximum(b, loc, x, rows, type);
+
+  NestBuilder total(b, loc, type.getShape(), rows.reduction);
+  total.input(x, allDims);
+  total.input(max, rows.others);
+  total.output(rows.type, rows.others, 0.0);
+  Value sum = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    return {s.accumulate(body.out[0], s.exp(s.sub(body.in[0], body.in[1])))};
+  })[0];
+
+  NestBuilder subtract(b, loc, type.getShape());
+  subtract.input(x, allDims);
+  subtract.input(max, rows.others);
+  subtract.input(sum, rows.others);
+  subtract.output(type, allDims);
+  return subtract.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    ScalarBuilder &s = body.s;
+    return {s.sub(s.sub(body.in[0], body.in[1]), s.log(body.in[2]))};
   })[0];
 }
 

@@ -19,6 +19,11 @@ struct AxisRows {
 mlir::Value buildSoftmax(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                          int64_t axis, mlir::RankedTensorType type);
 
+/// Builds the logarithm of the softmax of `x` along `axis`.
+mlir::Value buildLogSoftmax(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Value x, int64_t axis,
+                            mlir::RankedTensorType type);
+
 /// Builds the elementwise sum of two tensors of one type.
 mlir::Value buildSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      mlir::Value y);

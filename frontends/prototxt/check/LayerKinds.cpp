@@ -15,14 +15,14 @@ const LayerRows &layerKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {annotatedLayers,   arrayLayers,      convolutionLayers,
-          dataLayers,        denseBlockLayers, detectionLayers,
-          elementwiseLayers, expressionLayers, functionLayers,
-          indexingLayers,    hostLayers,       lossLayers,
-          multiBoxLayers,    neuronLayers,     normalizationLayers,
-          poolingLayers,     proposalLayers,   recurrentLayers,
-          reductionLayers,   resampleLayers,   shapeLayers,
-          yoloLayers})
+         {annotatedLayers,     arrayLayers,       attentionLayers,
+          convolutionLayers,   dataLayers,        denseBlockLayers,
+          detectionLayers,     elementwiseLayers, expressionLayers,
+          functionLayers,      indexingLayers,    hostLayers,
+          lossLayers,          multiBoxLayers,    neuronLayers,
+          normalizationLayers, poolingLayers,     proposalLayers,
+          recurrentLayers,     reductionLayers,   resampleLayers,
+          shapeLayers,         yoloLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -156,6 +156,7 @@ using LayerRows = std::vector<LayerKind>;
 // The rows of each file under layers/.
 LayerRows annotatedLayers();
 LayerRows arrayLayers();
+LayerRows attentionLayers();
 LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows denseBlockLayers();

@@ -140,9 +140,9 @@ DataShape DataLayerQuery::imageIn(const DataShape &shape) const {
 
 const DataKind &dataKindOf(caffe::DataLayerSource source) {
   static const DataKind *const kinds[] = {
-      &annotatedKind,     &databaseKind, &fillersKind,
-      &hdf5Kind,          &imagesKind,   &inputKind,
-      &labeledPixelsKind, &memoryKind,   &windowsKind};
+      &annotatedKind, &databaseKind, &fillersKind,       &hdf5Kind,
+      &imagesKind,    &inputKind,    &labeledPixelsKind, &memoryKind,
+      &textKind,      &windowsKind};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const DataKind *kind) { return kind->source == source; });

@@ -127,7 +127,7 @@ struct DataKind {
 };
 
 extern const DataKind annotatedKind, databaseKind, fillersKind, hdf5Kind,
-    imagesKind, inputKind, labeledPixelsKind, memoryKind, windowsKind;
+    imagesKind, inputKind, labeledPixelsKind, memoryKind, textKind, windowsKind;
 
 /// Returns the kind with a source.
 const DataKind &dataKindOf(caffe::DataLayerSource source);

@@ -160,6 +160,7 @@ void LayerFates::findLabels() {
             (data->source == caffe::DataLayerSource::Memory ||
              data->source == caffe::DataLayerSource::Annotated ||
              data->source == caffe::DataLayerSource::LabeledPixels)) ||
+           (data->source == caffe::DataLayerSource::Text && i == 2) ||
            (data->source == caffe::DataLayerSource::Hdf5 &&
             top.find("label") != std::string::npos));
       if (readsLabelsOnly || isLabelTop)

@@ -107,12 +107,12 @@ BuildFunction findBuildFunction(const LayerKind &kind) {
   static const auto byType = [] {
     llvm::StringMap<BuildFunction> functions;
     for (auto *group :
-         {arrayFunctions, convolutionFunctions, dataFunctions,
-          denseBlockFunctions, detectionFunctions, elementwiseFunctions,
-          functionFunctions, hostFunctions, indexingFunctions, lossFunctions,
-          metricLearningFunctions, neuronFunctions, normalizationFunctions,
-          poolingFunctions, recurrentFunctions, reductionFunctions,
-          shapeFunctions})
+         {arrayFunctions, attentionFunctions, convolutionFunctions,
+          dataFunctions, denseBlockFunctions, detectionFunctions,
+          elementwiseFunctions, functionFunctions, hostFunctions,
+          indexingFunctions, lossFunctions, metricLearningFunctions,
+          neuronFunctions, normalizationFunctions, poolingFunctions,
+          recurrentFunctions, reductionFunctions, shapeFunctions})
       for (auto [type, function] : group())
         functions[type] = function;
     return functions;

@@ -159,6 +159,7 @@ template <typename Op> void buildPlain(LayerBuilder &l) { l.layerOp<Op>(); }
 
 // The functions of each file under import/layers/.
 BuildFunctions arrayFunctions();
+BuildFunctions attentionFunctions();
 BuildFunctions convolutionFunctions();
 BuildFunctions dataFunctions();
 BuildFunctions denseBlockFunctions();

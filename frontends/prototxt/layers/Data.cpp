@@ -258,6 +258,19 @@ void checkMemoryData(LayerChecker &c) {
   checkMemoryLabels(c);
 }
 
+void checkTokenizedData(LayerChecker &c) {
+  const caffe::TokenizedDataParameter &settings =
+      c.layer.tokenized_data_param();
+  for (const char *field : {"batch_size", "block_size"})
+    c.count(settings, field);
+  if (!settings.has_source())
+    c.reportMissing(settings, "source");
+  if (settings.has_sample_method())
+    c.warn(settings, "sample_method",
+           "sample_method has no effect: the program that runs the net chooses "
+           "tokens by its output");
+}
+
 } // namespace
 
 void checkDatabase(LayerChecker &c) {
@@ -303,6 +316,8 @@ LayerRows dataLayers() {
       sourceKind("MultiLabelImageData", 2, 2,
                  "image_data_param transform_param")
           .checkedBy(checkMultiLabelImageData),
+      sourceKind("TokenizedData", 3, 3, "tokenized_data_param")
+          .checkedBy(checkTokenizedData),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")
           .checkedBy(checkWindowData),
   };

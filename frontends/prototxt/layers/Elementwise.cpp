@@ -47,6 +47,10 @@ std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
 
 void checkEltwise(LayerChecker &c) {
   const caffe::EltwiseParameter &settings = c.layer.eltwise_param();
+  if (settings.allow_single_batch_input() && c.layer.bottom_size() != 2)
+    c.error(settings, "allow_single_batch_input",
+            "allow_single_batch_input takes 2 bottoms, but the layer has " +
+                std::to_string(c.layer.bottom_size()));
   if (settings.coeff_size() == 0)
     return;
   if (settings.coeff_size() != c.layer.bottom_size())

@@ -18,6 +18,13 @@ void checkNormalizer(LayerChecker &c) {
     c.warn(settings, "pre_fixed_normalizer",
            "pre_fixed_normalizer has no effect without normalization: "
            "PRE_FIXED");
+  for (const char *field : {"algorithm", "algorithm_train"}) {
+    const caffe::SoftmaxParameter &softmax = c.layer.softmax_param();
+    if ((field == std::string("algorithm") ? softmax.algorithm()
+                                           : softmax.algorithm_train()) ==
+        caffe::SoftmaxAlgorithm::LOG)
+      c.error(softmax, field, std::string(field) + ": LOG is only for Softmax");
+  }
 }
 
 void checkMemoryLoss(LayerChecker &c) {
@@ -42,8 +49,8 @@ void checkSoftmaxLoss(LayerChecker &c) {
            "class_weighting has no effect with weight_by_label_freqs: false");
 }
 
-/// Checks loss_param of R-FCN's losses.
-void checkLossOHEM(LayerChecker &c) {
+/// Checks loss_param of losses without weights of classes.
+void checkUnweightedLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
 }
@@ -190,6 +197,9 @@ LayerRows lossLayers() {
       // DeepLab.
       LayerKind{"SegAccuracy", 2, 2, 1, 1, "seg_accuracy_param"}.checkedBy(
           checkSegAccuracy),
+      // MyCaffe.
+      lossKind("NLLLoss", 2, 2, 1, "loss_param nll_loss_param")
+          .checkedBy(checkUnweightedLoss),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
           .checkedBy(checkSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
@@ -199,7 +209,7 @@ LayerRows lossLayers() {
       lossKind("SmoothL1LossOHEM", 2, 3, 2, "loss_param")
           .differentiatingBottoms(2)
           .withoutForcedGradient(2) // weights
-          .checkedBy(checkLossOHEM),
+          .checkedBy(checkUnweightedLoss),
       // MyCaffe: a SoftmaxWithLoss.
       lossKind("SoftmaxCrossEntropy2Loss", 2, 2, 1, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
@@ -210,7 +220,7 @@ LayerRows lossLayers() {
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
           .checkedBy(checkSoftmaxLoss),
       lossKind("SoftmaxWithLossOHEM", 2, 2, 3, "loss_param softmax_param")
-          .checkedBy(checkLossOHEM),
+          .checkedBy(checkUnweightedLoss),
       // caffe-windows. The bottoms are anchors, positives and negatives.
       lossKind("TripletLoss", 3, 3, 1, "triplet_loss_param")
           .withoutForcedGradient(),

@@ -47,6 +47,9 @@ constexpr Members fields[] = {
     {synopsys, "BiasParameter",
      "bias_scale bias_zero_point input_scale input_zero_point "
      "output_scale output_zero_point quantize_method saturate"},
+    {mycaffe, "CausalSelfAttentionParameter",
+     "rope_shared_index weight_adapter_k weight_adapter_out "
+     "weight_adapter_q weight_adapter_v"},
     {intelCaffe, "ConcatParameter",
      "per_fla_fuse"},
     {synopsys, "ConcatParameter",
@@ -141,8 +144,7 @@ constexpr Members fields[] = {
      "mn_grad_compress_param multinode remote_data_param "
      "spatial_dropout_param split_param"},
     {mycaffe, "LayerParameter",
-     "data_temporal_param freeze_learning lstm_attention_param "
-     "tokenized_data_param"},
+     "data_temporal_param freeze_learning lstm_attention_param"},
     {nvidiaCaffe, "LayerParameter",
      "detectnet_augmentation_param detectnet_groundtruth_param "
      "trt_param"},
@@ -158,6 +160,9 @@ constexpr Members fields[] = {
      "add_eps_before_sqrt"},
     {caffewindows, "MemoryDataParameter",
      "transpose"},
+    {mycaffe, "MultiheadAttentionParameter",
+     "rope_shared_index weight_adapter_k weight_adapter_out "
+     "weight_adapter_q weight_adapter_v"},
     {intelCaffe, "NetParameter",
      "bn_stats_batch_size compile_net_state multinode"},
     {nvidiaCaffe, "NetParameter",
@@ -267,6 +272,9 @@ constexpr Members fields[] = {
      "crop_height crop_width"},
     {synopsys, "TransformationParameter",
      "caffe_yolo"},
+    {mycaffe, "TransformerBlockParameter",
+     "multiple_of normalization_type weight_adapter_k "
+     "weight_adapter_out weight_adapter_q weight_adapter_v"},
     {caffewindows, "V1LayerParameter",
      "bn_param eltwise_affine_param insanity_param local_param "
      "noise_param prelu_param roi_pooling_param sub_region_param"},
@@ -286,6 +294,8 @@ constexpr Members enumValues[] = {
     {c3D, "LayerType",
      "VIDEO_DATA VIDEO_SEGMENTATION_DATA VIDEO_WITH_VOXEL_TRUTH_DATA "
      "VOXEL_SOFTMAX VOXEL_SOFTMAX_LOSS"},
+    {mycaffe, "InputType",
+     "CUSTOM"},
     {caffewindows, "LayerType",
      "BATCH_NORM ELTWISE_AFFINE INSANITY LOCAL NORMALIZE "
      "ROIPOOLING"},
@@ -301,6 +311,8 @@ constexpr Members enumValues[] = {
      "AVE_EXC_PAD AVE_TF"},
     {nvidiaCaffe, "SolverType",
      "SAG"},
+    {mycaffe, "VocabularyType",
+     "CUSTOM LLAMA2 SENTENCEPIECE WORD"},
 };
 // clang-format on
 

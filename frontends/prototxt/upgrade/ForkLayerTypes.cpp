@@ -82,10 +82,9 @@ constexpr Types layerTypes[] = {
      "AccuracyDecode AccuracyEncoding ChannelEmbedding "
      "DataSequence DataTemporal Debug Decode GRN GateAddNorm Gather "
      "Knn LSTMAttention LSTMSimple Lstm LstmAttention LstmSimple "
-     "MultiheadAttentionInterp NLLLoss Normalization2 "
-     "QuantileAccuracy QuantileLoss ReshapeTemporal "
-     "SoftmaxCrossEntropy2Loss TokenizedData TransformerBlock "
-     "UnPooling VarSelNet"},
+     "MultiheadAttentionInterp Normalization2 PreTokenizedData "
+     "QuantileAccuracy QuantileLoss RMSNorm ReshapeTemporal "
+     "SoftmaxCrossEntropy2Loss TokenizedDataPairs UnPooling VarSelNet"},
     {nvidiaCaffe,
      "DetectNetTransformation TRT"},
     {pspnet,

@@ -40,8 +40,14 @@ constexpr MemberNames ineffectiveFields[] = {
     // FlowNet 2
     {"DataParameter", "disk_reader_threads"},
     // MyCaffe
+    {"AccuracyParameter", "enable_simple_accuracy"},
+    {"CausalSelfAttentionParameter",
+     "enable_cuda_scaled_dot_product_attention"},
     {"DataParameter", "display_timing"},
     {"LayerNormParameter", "enable_cuda_impl"},
+    {"MultiheadAttentionParameter", "enable_cuda_scaled_dot_product_attention"},
+    {"TransformerBlockParameter",
+     "enable_cuda_scaled_dot_product_attention enable_ln_cuda_impl"},
 };
 
 constexpr MemberNames ineffectiveValues[] = {

@@ -18,7 +18,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
         brew::caffe::DataLayerSource::Images,
         brew::caffe::DataLayerSource::LabeledPixels,
         brew::caffe::DataLayerSource::Windows,
-        brew::caffe::DataLayerSource::Hdf5,
+        brew::caffe::DataLayerSource::Hdf5, brew::caffe::DataLayerSource::Text,
         brew::caffe::DataLayerSource::Fillers}) {
     const brew::caffe::DataLayerKind *kind =
         brew::caffe::findDataLayerKind(dataLayerType(source));
@@ -31,9 +31,10 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
 }
 
 TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
-  for (const char *type : {"AnnotatedData", "Data", "DenseImageData",
-                           "HDF5Data", "ImageData", "ImageLabelmapData",
-                           "ImageSegData", "MultiLabelImageData", "WindowData"})
+  for (const char *type :
+       {"AnnotatedData", "Data", "DenseImageData", "HDF5Data", "ImageData",
+        "ImageLabelmapData", "ImageSegData", "MultiLabelImageData",
+        "TokenizedData", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
   for (const char *type : {"DummyData", "Input", "MemoryData"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;

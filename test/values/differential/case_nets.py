@@ -35,7 +35,8 @@ def all_cases():
 
 
 def is_random(layer, phase):
-    return phase == 'train' and (layer.type in RANDOM or 'STOCHASTIC' in layer.text)
+    drops = any(float(ratio) for field in ('attn_dropout', 'resid_dropout') for ratio in layer.numbers(field))
+    return phase == 'train' and (layer.type in RANDOM or 'STOCHASTIC' in layer.text or drops)
 
 
 def message_of(layers, settings=''):

@@ -125,6 +125,8 @@ data_case('image_seg_data', 'ImageSegData', 'image_data_param { source: "pairs.t
           'transform_param { crop_size: 8 mean_value: 50 scale_factors: 1.5 }',
           tops=('x', 'labels', 'sizes'))
 data_case('hdf5_data', 'HDF5Data', 'hdf5_data_param { source: "h5.txt" batch_size: 2 }')
+data_case('tokenized_data', 'TokenizedData', 'tokenized_data_param { source: "text.txt" batch_size: 2 block_size: 3 '
+          'debug_index_file: "starts.txt" }', tops=('x', 'position', 'next'))
 data_case('dummy_data', 'DummyData', 'dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 } '
           'data_filler { value: 2.5 } data_filler { value: 1 } }')
 case('hdf5_output', {'x': (2, 3), 'z': (2,)}, [

@@ -41,7 +41,7 @@ def problems(form, passes):
                 layer_problems, kept = dropout_problems(layer, x, y)
                 wrong += layer_problems
                 masks.setdefault(layer.name, []).append(kept)
-            else:
+            elif layer.type == 'Pooling':
                 wrong += pooling_problems(layer, x, y)
         if layer.name in masks and not wrong:
             wrong += mask_problems(layer, masks[layer.name])

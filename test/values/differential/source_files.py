@@ -39,5 +39,9 @@ def write(folder, brew_data):
     with h5py.File(path('data.h5'), 'w') as file:
         file['x'] = random.uniform(-1, 1, (COUNT, 3, 2)).astype(np.float32)
         file['label'] = np.arange(COUNT, dtype=np.float32) % 3
+    with open(path('text.txt'), 'w', encoding='utf-8') as file:
+        file.write('Größe 12')
+    with open(path('starts.txt'), 'w') as file:
+        file.write(''.join('idx = %d\n' % start for start in (3, 0, 1)))
     with open(path('h5.txt'), 'w') as file:
         file.write(path('data.h5') + '\n')

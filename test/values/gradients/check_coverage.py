@@ -27,7 +27,7 @@ WITHOUT_GRADIENT = {
     'MemoryLoss',  # the caller provides its gradient: see values/reinforcement
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData',
-    'ImageLabelmapData', 'ImageSegData', 'Input', 'MemoryData', 'MultiLabelImageData',
+    'ImageLabelmapData', 'ImageSegData', 'Input', 'MemoryData', 'MultiLabelImageData', 'TokenizedData',
     'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
@@ -38,6 +38,8 @@ PLANE_FIELDS = {'kernel_h', 'kernel_w', 'stride_h', 'stride_w', 'pad_h', 'pad_w'
 CONVOLUTION_FIELDS = PLANE_FIELDS | {'pad_l', 'pad_r', 'pad_t', 'pad_b', 'pad_type', 'dilation', 'axis',
                                      'force_nd_im2col', 'deformable_group'}
 CTC_FIELDS = {'output_delay', 'preprocess_collapse_repeated', 'ctc_merge_repeated', 'loss_calculation_t'}
+# MyCaffe's fields of Softmax in the same message as those of losses.
+SOFTMAX_FIELDS = {'algorithm', 'algorithm_train'}
 # Fields that the type ignores or rejects.
 UNUSED_FIELDS = {
     'Convolution': TYPE_FIELDS,
@@ -59,9 +61,12 @@ UNUSED_FIELDS = {
     'WarpCTCLoss': CTC_FIELDS,
     'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
     # In the cases the matrix is the third bottom.
-    'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
+    'InfogainLoss': SOFTMAX_FIELDS | {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
     'SmoothL1LossOHEM': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
-    'SoftmaxWithLossOHEM': {'class_weighting', 'weight_by_label_freqs'},
+    'SoftmaxCrossEntropy2Loss': SOFTMAX_FIELDS,
+    'SoftmaxWithLoss': SOFTMAX_FIELDS,
+    'SoftmaxWithLossOHEM': SOFTMAX_FIELDS | {'class_weighting', 'weight_by_label_freqs'},
+    'NLLLoss': {'class_weighting', 'weight_by_label_freqs'},
     'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that compute the same as another type, whose cases count for them.

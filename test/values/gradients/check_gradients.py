@@ -38,6 +38,7 @@ import zlib
 import numpy as np
 
 import cases
+import cases_attention  # noqa: F401 (adds its cases)
 import cases_detection  # noqa: F401 (adds its cases)
 import cases_forks  # noqa: F401 (adds its cases)
 import cases_items  # noqa: F401 (adds its cases)

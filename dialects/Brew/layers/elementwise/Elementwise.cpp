@@ -2,6 +2,7 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -125,7 +126,27 @@ int64_t ScaleOp::operandAxis(unsigned operandNumber) {
 // Eltwise
 //===----------------------------------------------------------------------===//
 
+/// Repeats the only item of the second blob for all items of the first one.
+static void repeatSingleItem(EltwiseOp op) {
+  ArrayRef<int64_t> x = shapeOf(op.getXs()[0]), single = shapeOf(op.getXs()[1]);
+  if (x.empty() || single.empty() || single[0] != 1 || x[0] == 1 ||
+      x.drop_front() != single.drop_front())
+    return;
+  OpBuilder b(op);
+  auto type = RankedTensorType::get(x, elementTypeOf(op.getXs()[1]));
+  auto tile = TileOp::create(b, op.getLoc(), type, op.getXs()[1]);
+  tile.setLayerAttr(op.getLayerAttr());
+  tile.setTopsAttr(b.getArrayAttr({}));
+  tile.setAxis(0);
+  tile.setTiles(x[0]);
+  if (auto flags = op.getPropagateDown())
+    tile.setPropagateDown(ArrayRef<bool>((*flags)[1]));
+  op.setOperand(1, tile.getY());
+}
+
 LogicalResult EltwiseOp::inferShapes(Shapes &tops, Shapes &) {
+  if (getSingleItem())
+    repeatSingleItem(*this);
   for (Value x : getXs().drop_front())
     if (shapeOf(x) != shapeOf(getXs().front())) {
       auto diagnostic = layerError(*this) << "bottoms differ in shape: ";

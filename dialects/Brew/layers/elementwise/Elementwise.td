@@ -25,10 +25,11 @@ def Brew_ScaleOp : Brew_Elementwise<"scale", [ScalarBroadcast]> {
 def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [ScalarInPlace]> {
   let summary = "Product, weighted sum or maximum of blobs of one shape";
   let description = [{
-    `coeff` are the weights of a sum.
+    `coeff` are the weights of a sum. With `single_item`, the second of two blobs may have one item,
+    which shape inference repeats for all items of the first.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes,
-    (ins Brew_EltwiseKindAttr:$kind, DenseF32ArrayAttr:$coeff));
+    (ins Brew_EltwiseKindAttr:$kind, DenseF32ArrayAttr:$coeff, UnitAttr:$single_item));
 }
 
 #endif // BREW_LAYERS_ELEMENTWISE_TD

@@ -60,16 +60,17 @@ SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     operandGradients[0] = SoftmaxLossBackwardOp::create(
         b, getLoc(), getX().getType(), getProb(), getLabel(), getNormalizer(),
         dloss, getClassWeights(), getLayerAttr(), getAxisAttr(),
-        getIgnoreLabelAttr());
+        getIgnoreLabelAttr(), getLogarithmsAttr());
   return success();
 }
 
 /// Builds -log of the probability of the label of each row, times the weight of
-/// its class unless `classWeights` is null; 0 for ignored labels.
+/// its class unless `classWeights` is null; 0 for ignored labels. `prob` may
+/// contain logarithms already (`areLogs`).
 static Value buildLabelLosses(OpBuilder &b, Location loc, Value prob,
                               Value labels, const AxisRows &rows, int64_t axis,
-                              std::optional<int64_t> ignore,
-                              Value classWeights) {
+                              std::optional<int64_t> ignore, Value classWeights,
+                              bool areLogs = false) {
   const int64_t classes = shapeOf(prob)[axis];
   SmallVector<int64_t> rowDims = iota(rows.type.getRank());
   NestBuilder perRow(b, loc, rows.type.getShape());
@@ -84,7 +85,9 @@ static Value buildLabelLosses(OpBuilder &b, Location loc, Value prob,
     indices.insert(indices.begin() + axis, label.index);
     Value p = body.read(prob, indices);
     Type type = p.getType();
-    Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
+    if (!areLogs)
+      p = s.log(s.maximum(p, s.constant(type, FLT_MIN)));
+    Value loss = s.neg(p);
     if (classWeights)
       loss = s.mul(loss, body.read(classWeights, label.index));
     if (label.ignored)
@@ -100,11 +103,12 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   int64_t axis = getAxis(), classes = probType.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
   AxisRows rows(probType, axis);
-  Value prob = buildSoftmax(b, loc, getX(), axis, probType);
+  Value prob =
+      getLogarithms() ? getX() : buildSoftmax(b, loc, getX(), axis, probType);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
 
   Value losses = buildLabelLosses(b, loc, prob, labels, rows, axis, ignore,
-                                  getClassWeights());
+                                  getClassWeights(), getLogarithms());
   Value total = buildTotal(b, loc, losses, scalar);
 
   int64_t count = countOf(rows.type.getShape());
@@ -141,8 +145,9 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
     Label label(s, body.in[1], classes, ignore);
     Value isLabelClass =
         s.both(s.equali(label.index, body.loop(axis)), label.inRange);
-    Value dx = s.sub(body.in[0], s.select(isLabelClass, s.constant(element, 1),
-                                          s.constant(element, 0)));
+    Value zero = s.constant(element, 0);
+    Value dx = s.sub(getLogarithms() ? zero : body.in[0],
+                     s.select(isLabelClass, s.constant(element, 1), zero));
     dx = s.mul(dx, s.div(body.in[2], body.in[3]));
     if (Value weights = getClassWeights())
       dx = s.mul(dx, body.read(weights, label.index));

@@ -12,7 +12,9 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
   let description = [{
     `prob` is the softmax, `normalizer` the divisor of the summed loss, `status` the result of
     the label check (see `brew.check_labels`). With `class_weights`, one per class, the loss of
-    each item is multiplied by the weight of its label; the normalizer ignores the weights.
+    each item is multiplied by the weight of its label; the normalizer ignores the weights. With
+    `logarithms`, x are already logarithms of probabilities: no softmax is computed, and `prob` is
+    x.
 
     Example:
 
@@ -26,15 +28,19 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label,
       Optional<AnyTensor>:$class_weights), layerAttributes,
     (ins I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label,
-      Brew_NormalizationAttr:$normalization));
+      Brew_NormalizationAttr:$normalization, UnitAttr:$logarithms));
   let results = (outs AnyTensor:$loss, AnyTensor:$prob, AnyTensor:$normalizer,
     AnyTensor:$status);
 }
 
 def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNests, Roundable]> {
   let summary = "dx = (prob - onehot(label)) * class_weights[label] * dloss / normalizer";
+  let description = [{
+    With `logarithms`, `prob` counts as 0.
+  }];
   let arguments = (ins AnyTensor:$prob, AnyTensor:$label, AnyTensor:$normalizer,
-    AnyTensor:$dloss, Optional<AnyTensor>:$class_weights, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
+    AnyTensor:$dloss, Optional<AnyTensor>:$class_weights, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label,
+    UnitAttr:$logarithms);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }

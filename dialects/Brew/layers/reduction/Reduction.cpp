@@ -137,13 +137,16 @@ SoftmaxOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                           ArrayRef<bool>,
                           MutableArrayRef<Value> operandGradients) {
   if (Value dy = resultGradients[0])
-    operandGradients[0] =
-        SoftmaxBackwardOp::create(b, getLoc(), getX().getType(), getY(), dy,
-                                  getLayerAttr(), getAxisAttr());
+    operandGradients[0] = SoftmaxBackwardOp::create(
+        b, getLoc(), getX().getType(), getY(), dy, getLayerAttr(),
+        getAxisAttr(), getLogarithmAttr());
   return success();
 }
 
 SmallVector<Value> SoftmaxOp::buildNests(OpBuilder &b) {
+  if (getLogarithm())
+    return {
+        buildLogSoftmax(b, getLoc(), getX(), getAxis(), tensorTypeOf(getY()))};
   return {buildSoftmax(b, getLoc(), getX(), getAxis(), tensorTypeOf(getY()))};
 }
 
@@ -156,8 +159,10 @@ SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   dot.input(getY(), allDims);
   dot.input(getDy(), allDims);
   dot.output(rows.type, rows.others, 0.0);
+  const bool isLog = getLogarithm();
   Value sum = dot.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+    Value term = isLog ? body.in[1] : body.s.mul(body.in[0], body.in[1]);
+    return {body.s.accumulate(body.out[0], term)};
   })[0];
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getY(), allDims);
@@ -166,6 +171,8 @@ SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   nest.output(type, allDims);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
+    if (isLog)
+      return {s.sub(body.in[1], s.mul(s.exp(body.in[0]), body.in[2]))};
     return {s.mul(body.in[0], s.sub(body.in[1], body.in[2]))};
   });
 }

@@ -19,14 +19,16 @@ def Brew_ReductionOp : Brew_LayerOp<"reduction",
 
 def Brew_SoftmaxOp : Brew_LayerOp<"softmax",
     [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
-  let summary = "exp(x) divided by its sum along `axis`";
-  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
+  let summary = "exp(x) divided by its sum along `axis`, or the `logarithm` of that";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes,
+    (ins I64Attr:$axis, UnitAttr:$logarithm));
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, LoopNests, Roundable]> {
-  let summary = "dx = y * (dy - sum(y * dy))";
-  let arguments = (ins AnyTensor:$y, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis);
+  let summary = "dx = y * (dy - sum(y * dy)), with `logarithm` dy - exp(y) * sum(dy)";
+  let arguments = (ins AnyTensor:$y, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis,
+    UnitAttr:$logarithm);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }

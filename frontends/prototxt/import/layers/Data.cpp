@@ -44,7 +44,7 @@ BuildFunctions dataFunctions() {
   for (const char *type :
        {"AnnotatedData", "Data", "DenseImageData", "DummyData", "HDF5Data",
         "ImageData", "ImageLabelmapData", "ImageSegData", "Input", "MemoryData",
-        "MultiLabelImageData", "WindowData"})
+        "MultiLabelImageData", "TokenizedData", "WindowData"})
     functions.emplace_back(type, buildDataInput);
   return functions;
 }

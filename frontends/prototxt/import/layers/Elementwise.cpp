@@ -40,6 +40,7 @@ void buildEltwise(LayerBuilder &l) {
   const caffe::EltwiseParameter &settings = l.layer.eltwise_param();
   auto op = l.layerOp<EltwiseOp>();
   op.setKind(static_cast<EltwiseKind>(settings.operation()));
+  op.setSingleItem(settings.allow_single_batch_input());
   const bool isSum = settings.operation() == caffe::EltwiseParameter::SUM;
   op.setCoeff(
       {settings.coeff().data(), isSum ? size_t(settings.coeff_size()) : 0});

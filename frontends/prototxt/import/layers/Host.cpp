@@ -51,7 +51,7 @@ void setHostSettings(HostLayerOp op, const LayerBuilder &l,
   op.setKind(type);
   op.setSettings(settingsText(l.layer));
   op.setParamStr(paramStr);
-  op.setTestPhase(l.phase == caffe::TEST);
+  op.setTestPhase(l.phase != caffe::TRAIN);
   setExplicitShapes(op, l);
 }
 

@@ -81,6 +81,18 @@ void buildSoftmaxLoss(LayerBuilder &l) {
   divideByFixed(l, op);
 }
 
+/// MyCaffe's loss: the mean of the bottom's negative elements at the labels.
+void buildNllLoss(LayerBuilder &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  auto op = l.layerOp<SoftmaxLossOp>(l.types(2, 1));
+  op.setLogarithms(true);
+  op.setAxis(l.layer.nll_loss_param().axis());
+  setNormalization(op, settings);
+  setIgnoreLabel(op, settings);
+  l.checkLabels(op.getStatus());
+  divideByFixed(l, op);
+}
+
 /// R-FCN's loss, whose third top are the losses of the labels.
 void buildSoftmaxLossOHEM(LayerBuilder &l) {
   auto op = SoftmaxLossOp::create(l.b, l.loc, l.types(3, 1), l.bottoms);
@@ -287,6 +299,7 @@ BuildFunctions lossFunctions() {
           {"L1Loss", buildL1Loss},
           {"MemoryLoss", buildMemoryLoss},
           {"MultinomialLogisticLoss", buildMultinomialLogisticLoss},
+          {"NLLLoss", buildNllLoss},
           {"SigmoidCrossEntropyLoss", buildSigmoidCrossEntropyLoss},
           {"SmoothL1Loss", buildSmoothL1Loss},
           {"SmoothL1LossOHEM", buildSmoothL1LossOHEM},

@@ -45,7 +45,7 @@ void setChannelAxis(ScaleOp op) {
 bool usesGlobalStats(const LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   return settings.has_use_global_stats() ? settings.use_global_stats()
-                                         : l.phase == caffe::TEST;
+                                         : l.phase != caffe::TRAIN;
 }
 
 void buildNvidiaBatchNorm(LayerBuilder &l) {
@@ -99,7 +99,7 @@ void buildBN(LayerBuilder &l) {
     return;
   }
   const bool isGlobal =
-      keepsStatistics && (settings.frozen() || l.phase == caffe::TEST);
+      keepsStatistics && (settings.frozen() || l.phase != caffe::TRAIN);
   // SegNet's further tops are the batch's statistics: moving averages in which
   // past values, here any values of that shape, have the weight 0.
   const bool hasTops = l.topCount() > 1;

@@ -18,7 +18,13 @@ void buildReduction(LayerBuilder &l) {
 }
 
 void buildSoftmax(LayerBuilder &l) {
-  l.layerOp<SoftmaxOp>().setAxis(l.layer.softmax_param().axis());
+  const caffe::SoftmaxParameter &settings = l.layer.softmax_param();
+  const bool isTraining = l.phase == caffe::TRAIN;
+  auto op = l.layerOp<SoftmaxOp>();
+  op.setAxis(settings.axis());
+  op.setLogarithm((isTraining && settings.has_algorithm_train()
+                       ? settings.algorithm_train()
+                       : settings.algorithm()) == caffe::SoftmaxAlgorithm::LOG);
 }
 
 } // namespace
