@@ -194,12 +194,12 @@ LayerRows lossLayers() {
           .withoutForcedGradient()
           .checkedBy(checkMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, ""),
-      // DeepLab.
-      LayerKind{"SegAccuracy", 2, 2, 1, 1, "seg_accuracy_param"}.checkedBy(
-          checkSegAccuracy),
       // MyCaffe.
       lossKind("NLLLoss", 2, 2, 1, "loss_param nll_loss_param")
           .checkedBy(checkUnweightedLoss),
+      // DeepLab.
+      LayerKind{"SegAccuracy", 2, 2, 1, 1, "seg_accuracy_param"}.checkedBy(
+          checkSegAccuracy),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
           .checkedBy(checkSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
