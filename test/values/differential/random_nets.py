@@ -14,6 +14,8 @@ from ways import PASSES, Net
 #: Types whose parameters another layer of the type may share.
 SHARED = ('Convolution', 'Deconvolution', 'InnerProduct', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'BN', 'LSTM', 'RNN')
 IN_PLACE = ('ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'Clip', 'BNLL', 'BN')
+#: Types of forks with two bottoms that broadcast.
+BROADCASTS = ('Add', 'Maximum', 'Mul', 'Sub')
 #: Types whose tops are reshaped bottoms.
 VIEWS = ('Flatten', 'Reshape')
 
@@ -131,12 +133,12 @@ class RandomNet:
             'Convolution', 'Convolution', 'Deconvolution', 'InnerProduct', 'Pooling', 'Pooling', 'LRN', 'BatchNorm',
             'BatchNorm', 'Scale', 'Bias', 'PReLU', 'ReLU', 'ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BNLL', 'Clip', 'MVN',
             'Softmax', 'Eltwise', 'Eltwise', 'Concat', 'Slice', 'Flatten', 'Reshape', 'Tile', 'Reduction', 'LSTM', 'RNN',
-            'Permute', 'BN', 'Crop')
+            'Permute', 'BN', 'Crop', 'GELU', 'LayerNorm', 'Normalize', 'GRN', 'Flip', 'Pad', 'Resize', 'Atan', *BROADCASTS)
         bottom = self.choose_blob()
         if kind in VIEWS and bottom in self.rewritten:
             return
         bottoms, tops = [bottom], [self.choose_top(kind, bottom)]
-        if kind in ('Eltwise', 'Concat', 'Crop'):
+        if kind in ('Eltwise', 'Concat', 'Crop', *BROADCASTS):
             bottoms.append(self.choose(*self.readers))
         if kind == 'Slice':
             tops.append('b%d_1' % self.count)
@@ -177,6 +179,12 @@ class RandomNet:
             'Permute': 'permute_param { order: 0 order: 2 order: 1 }',
             'BatchNorm': self.choose('', '', 'batch_norm_param { use_global_stats: true }'),
             'Crop': 'crop_param { axis: %d }' % self.draw_size(1, 3),
+            'GELU': 'gelu_param { enable_bert_version: %s }' % self.choose('true', 'false'),
+            # Large values of eps keep rounding errors small where all values are nearly equal.
+            'LayerNorm': 'layer_norm_param { %s: 0.1 }' % self.choose('eps', 'epsilon'),
+            'GRN': 'grn_param { bias: 0.1 }',
+            'Pad': 'pad_param { %s }' % ' '.join('paddings: %d' % self.draw_size(0, 1) for _ in range(8)),
+            'Resize': 'resize_param { height: %d width: %d }' % (self.draw_size(2, 8), self.draw_size(2, 8)),
         }.get(kind, '')
 
     def add_losses(self):
