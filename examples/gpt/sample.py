@@ -18,7 +18,7 @@ def next_character(net, text, temperature, random):
     """Draws the character after a text from the net's distribution."""
     length = net.blobs["tokens"].shape[1]
     section = [CHARACTERS.index(c) for c in text[-length:]]
-    # What follows the text does not matter: no position reads later ones.
+    # The zeros have no effect, because no position reads later ones.
     net.blobs["tokens"].data[0] = section + [0] * (length - len(section))
     net.blobs["positions"].data[0] = np.arange(length)
     net.forward()

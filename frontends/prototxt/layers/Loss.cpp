@@ -20,9 +20,9 @@ void checkNormalizer(LayerChecker &c) {
            "PRE_FIXED");
   for (const char *field : {"algorithm", "algorithm_train"}) {
     const caffe::SoftmaxParameter &softmax = c.layer.softmax_param();
-    if ((field == std::string("algorithm") ? softmax.algorithm()
-                                           : softmax.algorithm_train()) ==
-        caffe::SoftmaxAlgorithm::LOG)
+    if ((field == std::string("algorithm")
+             ? softmax.algorithm()
+             : softmax.algorithm_train()) == caffe::SoftmaxAlgorithm::LOG)
       c.error(softmax, field, std::string(field) + ": LOG is only for Softmax");
   }
 }

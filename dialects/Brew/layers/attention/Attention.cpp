@@ -252,8 +252,8 @@ Value AttentionRows::buildDropped(Value weights) {
 }
 
 /// Builds the gradients of the dot products of queries and keys. `products` are
-/// those of the gradients of y and the values, `rowSums` those of the gradients
-/// of y and y.
+/// dot products of a gradient of y and a value, `rowSums` dot products of a
+/// query's gradient of y and its y.
 Value AttentionRows::buildScoreGradients(Value weights, Value products,
                                          Value rowSums) {
   return buildMatrix({weights, products}, [&](Body &body) {
