@@ -22,6 +22,8 @@ terms' magnitudes, plus 2e-9 max(1, |loss|) for a sum that cancels or a gradient
 
 `propagate_down: false` means that a layer treats a bottom as a constant. The differences are
 therefore computed on a net in which that bottom is a constant input.
+
+With BREW_GRADIENT_SHARE=I/N in the environment, checks every Nth of the chosen cases, from the Ith on.
 """
 import argparse
 import fnmatch
@@ -412,6 +414,8 @@ def main():
               and not matches(c, options.skip) and (c.outputs or not options.output_gradients)]
     if not chosen:
         sys.exit('no case has such a name')
+    first, step = map(int, os.environ.get('BREW_GRADIENT_SHARE', '0/1').split('/'))
+    chosen = chosen[first::step]
     names = [c.name for c in cases.CASES]
     if len(set(names)) != len(names):
         sys.exit('case names repeat: ' + ' '.join(sorted({n for n in names if names.count(n) > 1})))
