@@ -72,7 +72,7 @@ TEST(TextFormat, RefusesTheSameTextsAsProtobuf) {
       "input_dim: +1",
       "force_backward: TRUE",
       "force_backward: 2",
-      "state { phase: 2 }",
+      "state { phase: 3 }",
       "state { phase: test }",
       "layer { loss_weight: 0x10 }",
       "layer { loss_weight: 010 }",
