@@ -131,9 +131,10 @@ run(prefix + '/bin/brewc', options.examples + '/../mnist/lenet.prototxt', '-o', 
     cwd=options.scratch)
 run(prefix + '/bin/brewc', options.examples + '/line_solver.prototxt', '-o', 'line.plan',
     cwd=options.scratch)
+tests = options.examples + '/../../test'
+run(prefix + '/bin/brewc', tests + '/unit/api/columns.prototxt', '-o', 'columns.plan', cwd=options.scratch)
 arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15'),
-             'classify': (['lenet.plan', options.examples + '/../../test/fuzz/corpus/image/gray.png'],
-                          'gray.png: class '),
+             'classify': (['columns.plan', tests + '/fuzz/corpus/image/gray.png'], 'gray.png: class '),
              'inference': (['lenet.plan'], 'prob: 0.'),
              'host_layer': ([], 'loss after 500 iterations: 0.00'),
              'training': (['line.plan', 'line.caffemodel'], 'y = 2.00 a + -3.00 b + 1.00')}

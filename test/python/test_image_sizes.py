@@ -219,8 +219,10 @@ class ImageSizes(Case):
             net = caffe.Net(self.write(source + net), caffe.TRAIN)
             net.forward()
             self.write_image("i0.png", np.zeros((20, 9, 3), np.uint8))
+            self.write_image("l0.png", np.zeros((20, 9), np.uint8))
             self.check_error(net, r"^layer 'images' .*txt:1: .*i0.png.* %s when the plan was built$" % text)
             self.write_image("i0.png", self.images[0])
+            self.write_image("l0.png", self.labels[0])
 
     def test_labels_of_another_size(self):
         self.write_image("l1.png", self.labels[0])
