@@ -299,7 +299,7 @@ def _(name, d):
 
 def add_warp_ctc(name, steps, alphabet, labels):
     add(name, {'x': (steps, 1, alphabet)}, [
-        Layer('layer', 'WarpCTCLoss', ['x', 'label'], ['l'], DOWN + 'ctc_loss_param { blank_index: 1 }')],
+        Layer('layer', 'WarpCTCLoss', ['x', 'label'], ['l'], DOWN + 'ctc_loss_param { blank_label: 1 }')],
         outputs=[], labels={'label': ((1, labels), list(range(alphabet)))})
 
 
