@@ -22,6 +22,8 @@ constexpr int64_t kMaxUnrolledWindow = 32;
 /// Maximum number of accumulators that leaves registers for operands, and
 /// maximum number of rows of accumulators.
 constexpr int64_t kMaxAccumulators = 192, kMaxJammedRows = 8;
+/// Maximum number of terms of a block of a sum (see SumBlocks).
+constexpr int64_t kMaxBlockTerms = 256;
 /// Maximum extent of a loop to unroll, and maximum number of copies of a body.
 constexpr int64_t kMaxUnrolledExtent = 8, kMaxBodyCopies = 64;
 
@@ -274,6 +276,22 @@ void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
   }
 }
 
+/// Returns how to divide the sum over the loops `reductions`, or nullopt if it
+/// is short.
+std::optional<SumBlocks> sumBlocks(const Nest &nest,
+                                   ArrayRef<unsigned> reductions) {
+  if (!hasLongSums(nest))
+    return std::nullopt;
+  int64_t terms = 1; // of the loops behind `position`
+  for (unsigned position = reductions.size(); position-- > 0;) {
+    int64_t extent = nest.loops[reductions[position]].extent;
+    if (terms * extent > kMaxBlockTerms)
+      return SumBlocks{position, std::max<int64_t>(kMaxBlockTerms / terms, 1)};
+    terms *= extent;
+  }
+  return std::nullopt;
+}
+
 /// Returns how a nest accumulates rows, or nullopt if it does not.
 std::optional<RowAccumulation>
 Scheduler::accumulationOf(const Nest &nest, unsigned outer,
@@ -299,6 +317,7 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
         .push_back(loop);
     bodyCopies *= isUnrolled ? extent : 1;
   }
+  accumulation.blocks = sumBlocks(nest, accumulation.reductions);
   chooseJam(nest, outer, nest.loops.size(), accumulation);
   return accumulation;
 }

@@ -21,6 +21,16 @@
 
 namespace brew::compiler::cpu {
 
+/// The blocks of a long sum. A block has its own sum, which is added to the
+/// total: the rounding error grows with the number of terms of a block plus the
+/// number of blocks, not with the number of all terms.
+struct SumBlocks {
+  /// The position in RowAccumulation::reductions of the loop to divide. A block
+  /// contains all iterations of the loops after it.
+  unsigned position = 0;
+  int64_t length = 1; ///< iterations of that loop in a block
+};
+
 /// The accumulation of a row of values, one per iteration of the innermost
 /// loop, in memory (or in registers, if LLVM decides so). The nest's reduction
 /// loops run outside the innermost loop. If the innermost loop is itself a
@@ -31,6 +41,7 @@ struct RowAccumulation {
   /// on them.
   llvm::SmallVector<unsigned> unrolled;
   llvm::SmallVector<unsigned> reductions; ///< reduction loops that stay loops
+  std::optional<SumBlocks> blocks;
   /// A parallel loop to unroll by `factor` and jam: its unrolled iterations
   /// share loads and have a row each.
   std::optional<unsigned> jammed;

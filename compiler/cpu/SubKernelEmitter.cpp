@@ -2,7 +2,7 @@
 
 #include "compiler/cpu/SubKernelEmitter.h"
 
-#include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/cpu/ReductionEmitter.h"
 #include "compiler/kernels/KernelIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +29,8 @@ public:
                    const Schedule &schedule, ValueRange arguments,
                    ScratchBuffers &scratch)
       : b(b), loc(loc), subKernel(subKernel), schedule(schedule),
-        scratch(scratch), body(b, loc, subKernel, storage) {
+        body(b, loc, subKernel, storage), innermostLoop(b, loc, body),
+        reductionEmitter(b, loc, body, scratch) {
     storage.arguments.assign(arguments.begin(), arguments.end());
     for (Nest &nest : subKernel.nests) {
       storage.scalars.emplace_back(nest.outputs.size());
@@ -107,8 +108,9 @@ private:
         commonDivisor(subKernel, schedule.outerLoops);
     if (allBoundaries.empty() && length && *length >= kMinPieceLength)
       return emitPieces(*length, extent / *length, emitAt);
-    emitRanges(zero, begin, end, last, allBoundaries,
-               [&](Value from, Value to) { emitVectorLoop(from, to, emitAt); });
+    innermostLoop.emitRanges(
+        zero, begin, end, last, allBoundaries,
+        [&](Value from, Value to) { emitVectorLoop(from, to, emitAt); });
   }
 
   /// Fused schedule: emits the inner loop as `count` loops over its pieces. No
@@ -127,61 +129,6 @@ private:
       return body.loop(body.index(0), body.index(count), 1, emitPiece);
     for (int64_t number = 0; number < count; ++number)
       emitPiece(body.index(number));
-  }
-
-  /// Calls emitInside(from, to) for [zero, last). If there are boundary
-  /// operations, calls it for the ranges before, in and after [begin, end).
-  /// Inside [begin, end), no boundary operation has an effect.
-  void emitRanges(Value zero, Value begin, Value end, Value last,
-                  ArrayRef<Operation *> boundaries,
-                  llvm::function_ref<void(Value, Value)> emitInside) {
-    if (boundaries.empty())
-      return emitInside(zero, last);
-    begin = arith::MinSIOp::create(b, loc, begin, last);
-    end = arith::MaxSIOp::create(b, loc, end, begin);
-    emitInside(zero, begin);
-    body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
-    emitInside(begin, end);
-    body.elidedBoundaries.clear();
-    emitInside(end, last);
-  }
-
-  /// Emits the innermost loop of one nest, split like the loop of emitRow. With
-  /// `carriesValues`, the loop carries values and cannot be skipped.
-  void emitInnermostLoop(Nest &nest, unsigned number,
-                         SmallVectorImpl<Value> &indices,
-                         llvm::function_ref<void(Value, Value)> emitInside,
-                         bool carriesValues = false) {
-    SmallVector<Operation *> boundaries = boundaryOperations(nest, number);
-    Value zero = body.index(0), last = body.index(nest.loops[number].extent),
-          begin = zero, end = last;
-    SmallVector<Operation *> guards = guardOperations(nest, number);
-    if (guards.empty()) {
-      if (!boundaries.empty())
-        body.narrowRange(nest, number, boundaries, indices, begin, end);
-      emitRanges(zero, begin, end, last, boundaries, emitInside);
-      return;
-    }
-    // Iterations outside the guards have no effect.
-    SmallVector<Operation *> fixedGuards, rangeGuards;
-    for (Operation *guard : guards)
-      (indexStep(nest, guard->getOperand(0), number) == 0 ? fixedGuards
-                                                          : rangeGuards)
-          .push_back(guard);
-    boundaries.append(guards);
-    if (carriesValues)
-      rangeGuards = guards;
-    OpBuilder::InsertionGuard insertion(b);
-    indices[number] = zero;
-    if (!fixedGuards.empty() && !carriesValues) {
-      Value condition = body.guardCondition(nest, fixedGuards, indices);
-      b.setInsertionPointToStart(
-          scf::IfOp::create(b, loc, condition).thenBlock());
-    }
-    body.narrowRange(nest, number, rangeGuards, indices, begin, end);
-    body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
-    emitInside(begin, end);
-    body.elidedBoundaries.clear();
   }
 
   static SmallVector<unsigned> reductionLoops(const Nest &nest) {
@@ -260,7 +207,7 @@ private:
     bool isParallelInnermost = moveInnermostLast(parallel);
     moveInnermostLast(reductions);
     if (const auto &rows = schedule.accumulations[number])
-      return emitAccumulation(nest, number, *rows, parallel, indices);
+      return reductionEmitter.emitRows(nest, number, *rows, parallel, indices);
     auto storeAll = [&](ValueRange values) {
       for (auto [i, value] : llvm::enumerate(values))
         body.store(nest, number, i, indices, value);
@@ -269,9 +216,9 @@ private:
       parallel.pop_back();
     body.loops(nest, parallel, indices, [&] {
       if (!isParallelInnermost)
-        return storeAll(emitReductions(nest, reductions, indices,
-                                       body.initials(nest, indices)));
-      emitInnermostLoop(nest, *innermost, indices, [&](Value from, Value to) {
+        return storeAll(reductionEmitter.emitCarried(
+            nest, reductions, indices, body.initials(nest, indices)));
+      innermostLoop.emit(nest, *innermost, indices, [&](Value from, Value to) {
         emitVectorLoop(from, to, [&](Value i) {
           indices[*innermost] = i;
           storeAll(body.iterate(nest, indices, body.initials(nest, indices)));
@@ -280,145 +227,14 @@ private:
     });
   }
 
-  /// Emits one body inside reduction loops that carry the accumulators. Returns
-  /// their final values.
-  SmallVector<Value> emitReductions(Nest &nest, ArrayRef<unsigned> loopNumbers,
-                                    SmallVectorImpl<Value> &indices,
-                                    SmallVector<Value> values) {
-    if (loopNumbers.empty())
-      return body.iterate(nest, indices, values, nest.reductions() > 0);
-    auto carry = [&](Value from, Value to) {
-      auto op = scf::ForOp::create(b, loc, from, to, body.index(1), values);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(op.getBody());
-      indices[loopNumbers.front()] = op.getInductionVar();
-      scf::YieldOp::create(
-          b, loc,
-          emitReductions(nest, loopNumbers.drop_front(), indices,
-                         SmallVector<Value>(op.getRegionIterArgs())));
-      values.assign(op.result_begin(), op.result_end());
-    };
-    if (loopNumbers.size() == 1)
-      emitInnermostLoop(nest, loopNumbers.front(), indices, carry,
-                        /*carriesValues=*/true);
-    else
-      carry(body.index(0), body.index(nest.loops[loopNumbers.front()].extent));
-    return values;
-  }
-
-  /// Emits a nest as RowAccumulation describes; `parallel` are its parallel
-  /// loops.
-  void emitAccumulation(Nest &nest, unsigned number,
-                        const RowAccumulation &accumulation,
-                        SmallVector<unsigned> parallel,
-                        SmallVectorImpl<Value> &indices) {
-    llvm::erase(parallel, accumulation.innermost);
-    std::vector<SmallVector<Value>> rows(accumulation.factor);
-    for (SmallVector<Value> &row : rows)
-      for (const Output &output : nest.outputs)
-        row.push_back(scratch.allocate(
-            loc, output.element, nest.loops[accumulation.innermost].extent));
-    if (!accumulation.jammed)
-      return body.loops(nest, parallel, indices, [&] {
-        emitAccumulatedRows(nest, number, accumulation, rows, {Value()},
-                            indices);
-      });
-    llvm::erase(parallel, *accumulation.jammed);
-    body.loops(nest, parallel, indices, [&] {
-      Value extent = body.index(nest.loops[*accumulation.jammed].extent);
-      body.loop(body.index(0), extent, accumulation.factor, [&](Value first) {
-        SmallVector<Value> jammedIndices;
-        for (int64_t j = 0; j < accumulation.factor; ++j)
-          jammedIndices.push_back(
-              arith::AddIOp::create(b, loc, first, body.index(j)));
-        emitAccumulatedRows(nest, number, accumulation, rows, jammedIndices,
-                            indices);
-      });
-    });
-  }
-
-  /// Emits one row per index of the jammed loop in `jammedIndices`.
-  void emitAccumulatedRows(Nest &nest, unsigned number,
-                           const RowAccumulation &accumulation,
-                           ArrayRef<SmallVector<Value>> rows,
-                           ValueRange jammedIndices,
-                           SmallVectorImpl<Value> &indices) {
-    auto forEachRow = [&](auto emitInside) {
-      for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
-        if (accumulation.jammed)
-          indices[*accumulation.jammed] = position;
-        emitInside(row);
-      }
-    };
-    auto load = [&](ArrayRef<Value> row, Value i) {
-      SmallVector<Value> values;
-      for (Value buffer : row)
-        values.push_back(memref::LoadOp::create(b, loc, buffer, i));
-      return values;
-    };
-    auto store = [&](ValueRange values, ArrayRef<Value> row, Value i) {
-      for (auto [value, buffer] : llvm::zip(values, row))
-        memref::StoreOp::create(b, loc, value, buffer, i);
-    };
-    auto forEachElement = [&](auto emitInside) {
-      emitVectorLoop(
-          body.index(0), body.index(nest.loops[accumulation.innermost].extent),
-          [&](Value i) {
-            indices[accumulation.innermost] = i;
-            forEachRow([&](ArrayRef<Value> row) { emitInside(row, i); });
-          });
-    };
-    bool hasPartialSums = nest.loops[accumulation.innermost].reduction;
-    forEachElement([&](ArrayRef<Value> row, Value i) {
-      SmallVector<Value> values;
-      for (const Output &output : nest.outputs)
-        values.push_back(
-            hasPartialSums
-                ? arith::ConstantOp::create(
-                      b, loc, cast<TypedAttr>(b.getZeroAttr(output.element)))
-                : body.initial(output, indices));
-      store(values, row, i);
-    });
-    if (accumulation.jammed)
-      indices[*accumulation.jammed] = jammedIndices[0];
-    body.unroll(accumulation.unrolled, nest, indices, [&] {
-      body.loops(nest, accumulation.reductions, indices, [&] {
-        emitInnermostLoop(
-            nest, accumulation.innermost, indices, [&](Value from, Value to) {
-              emitVectorLoop(from, to, [&](Value i) {
-                indices[accumulation.innermost] = i;
-                forEachRow([&](ArrayRef<Value> row) {
-                  store(body.iterate(nest, indices, load(row, i)), row, i);
-                });
-              });
-            });
-        if (accumulation.jammed)
-          indices[*accumulation.jammed] = jammedIndices[0];
-      });
-    });
-    if (!hasPartialSums) {
-      forEachElement([&](ArrayRef<Value> row, Value i) {
-        for (auto [result, value] : llvm::enumerate(load(row, i)))
-          body.store(nest, number, result, indices, value);
-      });
-      return;
-    }
-    forEachRow([&](ArrayRef<Value> row) {
-      for (unsigned result = 0; result < nest.outputs.size(); ++result)
-        body.store(nest, number, result, indices,
-                   body.sumOf(row[result],
-                              nest.loops[accumulation.innermost].extent,
-                              body.initial(nest.outputs[result], indices)));
-    });
-  }
-
   OpBuilder &b;
   Location loc;
   SubKernel &subKernel;
   const Schedule &schedule;
-  ScratchBuffers &scratch;
   EmittedValues storage;
   BodyEmitter body;
+  InnermostLoop innermostLoop;
+  ReductionEmitter reductionEmitter;
 };
 
 } // namespace

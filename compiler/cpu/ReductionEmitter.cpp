@@ -1,0 +1,253 @@
+//===- ReductionEmitter.cpp - Reduction loops of a nest -------------------===//
+
+#include "compiler/cpu/ReductionEmitter.h"
+
+#include "compiler/cpu/NestCosts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace brew::compiler::cpu {
+
+SmallVector<Value> ReductionEmitter::zeros(const Nest &nest) {
+  SmallVector<Value> values;
+  for (const Output &output : nest.outputs)
+    values.push_back(arith::ConstantOp::create(
+        b, loc, cast<TypedAttr>(b.getZeroAttr(output.element))));
+  return values;
+}
+
+SmallVector<Value> ReductionEmitter::added(ValueRange left, ValueRange right) {
+  SmallVector<Value> sums;
+  for (auto [a, c] : llvm::zip(left, right))
+    sums.push_back(arith::AddFOp::create(b, loc, a, c));
+  return sums;
+}
+
+SmallVector<Value> ReductionEmitter::load(ArrayRef<Value> buffers, Value i) {
+  SmallVector<Value> values;
+  for (Value buffer : buffers)
+    values.push_back(memref::LoadOp::create(b, loc, buffer, i));
+  return values;
+}
+
+void ReductionEmitter::store(ValueRange values, ArrayRef<Value> buffers,
+                             Value i) {
+  for (auto [value, buffer] : llvm::zip(values, buffers))
+    memref::StoreOp::create(b, loc, value, buffer, i);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops that carry accumulators
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ReductionEmitter::carry(
+    Value from, Value to, int64_t step, ValueRange values,
+    llvm::function_ref<SmallVector<Value>(Value, SmallVector<Value>)>
+        emitInside) {
+  auto op = scf::ForOp::create(b, loc, from, to, body.index(step), values);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  scf::YieldOp::create(b, loc,
+                       emitInside(op.getInductionVar(),
+                                  SmallVector<Value>(op.getRegionIterArgs())));
+  return SmallVector<Value>(op.getResults());
+}
+
+SmallVector<Value> ReductionEmitter::carryInnermost(
+    Nest &nest, unsigned number, SmallVectorImpl<Value> &indices,
+    SmallVector<Value> values, Value from, Value to) {
+  auto emitIterations = [&](Value from, Value to, SmallVector<Value> values) {
+    return carry(from, to, 1, values, [&](Value i, SmallVector<Value> current) {
+      indices[number] = i;
+      return body.iterate(nest, indices, current, nest.reductions() > 0);
+    });
+  };
+  if (!hasLongSums(nest))
+    return emitIterations(from, to, values);
+  int64_t length = sumBlockLength(nest, number);
+  if (nest.loops[number].extent <= length)
+    return added(values, emitIterations(from, to, zeros(nest)));
+  return carry(
+      from, to, length, values, [&](Value first, SmallVector<Value> totals) {
+        return added(totals, emitIterations(first, blockEnd(first, length, to),
+                                            zeros(nest)));
+      });
+}
+
+SmallVector<Value>
+ReductionEmitter::emitCarried(Nest &nest, ArrayRef<unsigned> loopNumbers,
+                              SmallVectorImpl<Value> &indices,
+                              SmallVector<Value> values) {
+  if (loopNumbers.empty())
+    return body.iterate(nest, indices, values, nest.reductions() > 0);
+  unsigned number = loopNumbers.front();
+  if (loopNumbers.size() > 1)
+    return carry(body.index(0), body.index(nest.loops[number].extent), 1,
+                 values, [&](Value i, SmallVector<Value> current) {
+                   indices[number] = i;
+                   return emitCarried(nest, loopNumbers.drop_front(), indices,
+                                      current);
+                 });
+  innermostLoop.emit(
+      nest, number, indices,
+      [&](Value from, Value to) {
+        values = carryInnermost(nest, number, indices, values, from, to);
+      },
+      /*carriesValues=*/true);
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of accumulators
+//===----------------------------------------------------------------------===//
+
+Value ReductionEmitter::blockEnd(Value first, int64_t length, Value last) {
+  return arith::MinSIOp::create(
+      b, loc, arith::AddIOp::create(b, loc, first, body.index(length)), last);
+}
+
+void ReductionEmitter::forEachBlock(
+    const Nest &nest, const RowAccumulation &accumulation,
+    SmallVectorImpl<Value> &indices,
+    llvm::function_ref<void(unsigned, Value, Value)> emitBlock) {
+  ArrayRef<unsigned> reductions = accumulation.reductions;
+  unsigned position = accumulation.blocks->position,
+           divided = reductions[position];
+  int64_t length = accumulation.blocks->length;
+  body.loops(nest, reductions.take_front(position), indices, [&] {
+    Value last = body.index(nest.loops[divided].extent);
+    body.loop(body.index(0), last, length, [&](Value first) {
+      emitBlock(divided, first, blockEnd(first, length, last));
+    });
+  });
+}
+
+void ReductionEmitter::emitRows(Nest &nest, unsigned nestNumber,
+                                const RowAccumulation &accumulation,
+                                SmallVector<unsigned> parallel,
+                                SmallVectorImpl<Value> &indices) {
+  llvm::erase(parallel, accumulation.innermost);
+  auto allocate = [&] {
+    SmallVector<Value> buffers;
+    for (const Output &output : nest.outputs)
+      buffers.push_back(scratch.allocate(
+          loc, output.element, nest.loops[accumulation.innermost].extent));
+    return buffers;
+  };
+  std::vector<Row> rows(accumulation.factor);
+  for (Row &row : rows) {
+    row.totals = allocate();
+    row.sums = accumulation.blocks ? allocate() : row.totals;
+  }
+  if (!accumulation.jammed)
+    return body.loops(nest, parallel, indices, [&] {
+      emitJammedRows(nest, nestNumber, accumulation, rows, {Value()}, indices);
+    });
+  llvm::erase(parallel, *accumulation.jammed);
+  body.loops(nest, parallel, indices, [&] {
+    Value extent = body.index(nest.loops[*accumulation.jammed].extent);
+    body.loop(body.index(0), extent, accumulation.factor, [&](Value first) {
+      SmallVector<Value> jammedIndices;
+      for (int64_t j = 0; j < accumulation.factor; ++j)
+        jammedIndices.push_back(
+            arith::AddIOp::create(b, loc, first, body.index(j)));
+      emitJammedRows(nest, nestNumber, accumulation, rows, jammedIndices,
+                     indices);
+    });
+  });
+}
+
+void ReductionEmitter::emitJammedRows(Nest &nest, unsigned nestNumber,
+                                      const RowAccumulation &accumulation,
+                                      ArrayRef<Row> rows,
+                                      ValueRange jammedIndices,
+                                      SmallVectorImpl<Value> &indices) {
+  auto forEachRow = [&](auto emitInside) {
+    for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
+      if (accumulation.jammed)
+        indices[*accumulation.jammed] = position;
+      emitInside(row);
+    }
+  };
+  auto forRange = [&](Value from, Value to, auto emitInside) {
+    body.loop(
+        from, to, 1,
+        [&](Value i) {
+          indices[accumulation.innermost] = i;
+          forEachRow([&](const Row &row) { emitInside(row, i); });
+        },
+        /*innermost=*/true);
+  };
+  auto forEachElement = [&](auto emitInside) {
+    forRange(body.index(0),
+             body.index(nest.loops[accumulation.innermost].extent), emitInside);
+  };
+  auto restoreJammed = [&] {
+    if (accumulation.jammed)
+      indices[*accumulation.jammed] = jammedIndices[0];
+  };
+  bool hasPartialSums = nest.loops[accumulation.innermost].reduction;
+  forEachElement([&](const Row &row, Value i) {
+    if (hasPartialSums)
+      return store(zeros(nest), row.totals, i);
+    SmallVector<Value> values;
+    for (const Output &output : nest.outputs)
+      values.push_back(body.initial(output, indices));
+    store(values, row.totals, i);
+  });
+  auto emitIterations = [&](ArrayRef<unsigned> reductions) {
+    body.loops(nest, reductions, indices, [&] {
+      innermostLoop.emit(
+          nest, accumulation.innermost, indices, [&](Value from, Value to) {
+            forRange(from, to, [&](const Row &row, Value i) {
+              store(body.iterate(nest, indices, load(row.sums, i)), row.sums,
+                    i);
+            });
+          });
+      restoreJammed();
+    });
+  };
+  restoreJammed();
+  body.unroll(accumulation.unrolled, nest, indices, [&] {
+    const std::optional<SumBlocks> &blocks = accumulation.blocks;
+    if (!blocks)
+      return emitIterations(accumulation.reductions);
+    forEachBlock(nest, accumulation, indices,
+                 [&](unsigned divided, Value first, Value end) {
+                   forEachElement([&](const Row &row, Value i) {
+                     store(zeros(nest), row.sums, i);
+                   });
+                   restoreJammed();
+                   body.loop(first, end, 1, [&](Value i) {
+                     indices[divided] = i;
+                     emitIterations(ArrayRef(accumulation.reductions)
+                                        .drop_front(blocks->position + 1));
+                   });
+                   forEachElement([&](const Row &row, Value i) {
+                     store(added(load(row.totals, i), load(row.sums, i)),
+                           row.totals, i);
+                   });
+                   restoreJammed();
+                 });
+  });
+  if (!hasPartialSums) {
+    forEachElement([&](const Row &row, Value i) {
+      for (auto [result, value] : llvm::enumerate(load(row.totals, i)))
+        body.store(nest, nestNumber, result, indices, value);
+    });
+    return;
+  }
+  forEachRow([&](const Row &row) {
+    for (unsigned result = 0; result < nest.outputs.size(); ++result)
+      body.store(nest, nestNumber, result, indices,
+                 body.sumOf(row.totals[result],
+                            nest.loops[accumulation.innermost].extent,
+                            body.initial(nest.outputs[result], indices)));
+  });
+}
+
+} // namespace brew::compiler::cpu

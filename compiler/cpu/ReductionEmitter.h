@@ -1,0 +1,77 @@
+//===- ReductionEmitter.h - Reduction loops of a nest -----------*- C++ -*-===//
+#pragma once
+
+#include "compiler/cpu/InnermostLoop.h"
+#include "compiler/cpu/Schedule.h"
+
+namespace brew::compiler::cpu {
+
+/// Emits the loops of nests that reduce values. Long sums (see hasLongSums) are
+/// sums of blocks.
+class ReductionEmitter {
+public:
+  ReductionEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                   BodyEmitter &body, ScratchBuffers &scratch)
+      : b(builder), loc(loc), body(body), innermostLoop(builder, loc, body),
+        scratch(scratch) {}
+
+  /// Emits one body inside the reduction loops `loopNumbers`, which carry the
+  /// accumulators. `values` are the initial values; returns the final values.
+  llvm::SmallVector<mlir::Value>
+  emitCarried(Nest &nest, llvm::ArrayRef<unsigned> loopNumbers,
+              llvm::SmallVectorImpl<mlir::Value> &indices,
+              llvm::SmallVector<mlir::Value> values);
+  /// Emits a nest as RowAccumulation describes; `parallel` are its parallel
+  /// loops. `nestNumber` is the nest's position in the sub-kernel.
+  void emitRows(Nest &nest, unsigned nestNumber,
+                const RowAccumulation &accumulation,
+                llvm::SmallVector<unsigned> parallel,
+                llvm::SmallVectorImpl<mlir::Value> &indices);
+
+private:
+  /// The buffers of a row that a nest accumulates, one per output. `sums` is
+  /// what the iterations add to: `totals`, or the sums of a block.
+  struct Row {
+    llvm::SmallVector<mlir::Value> totals, sums;
+  };
+
+  /// Emits one row per index of the jammed loop in `jammedIndices`.
+  void emitJammedRows(Nest &nest, unsigned nestNumber,
+                      const RowAccumulation &accumulation,
+                      llvm::ArrayRef<Row> rows, mlir::ValueRange jammedIndices,
+                      llvm::SmallVectorImpl<mlir::Value> &indices);
+  /// Emits the innermost of the loops that carry accumulators, for [from, to).
+  llvm::SmallVector<mlir::Value> carryInnermost(
+      Nest &nest, unsigned number, llvm::SmallVectorImpl<mlir::Value> &indices,
+      llvm::SmallVector<mlir::Value> values, mlir::Value from, mlir::Value to);
+  /// Emits a loop with the accumulators `values`. emitInside(i, values) returns
+  /// their next values. Returns the final values.
+  llvm::SmallVector<mlir::Value>
+  carry(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange values,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(
+            mlir::Value, llvm::SmallVector<mlir::Value>)>
+            emitInside);
+  /// Emits the loops over the blocks of a sum. Calls emitBlock(divided, first,
+  /// end), where [first, end) are the block's iterations of loop `divided`.
+  void forEachBlock(
+      const Nest &nest, const RowAccumulation &accumulation,
+      llvm::SmallVectorImpl<mlir::Value> &indices,
+      llvm::function_ref<void(unsigned, mlir::Value, mlir::Value)> emitBlock);
+  /// Emits the end of the block that begins at `first`.
+  mlir::Value blockEnd(mlir::Value first, int64_t length, mlir::Value last);
+  llvm::SmallVector<mlir::Value> zeros(const Nest &nest);
+  llvm::SmallVector<mlir::Value> added(mlir::ValueRange left,
+                                       mlir::ValueRange right);
+  llvm::SmallVector<mlir::Value> load(llvm::ArrayRef<mlir::Value> buffers,
+                                      mlir::Value i);
+  void store(mlir::ValueRange values, llvm::ArrayRef<mlir::Value> buffers,
+             mlir::Value i);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  BodyEmitter &body;
+  InnermostLoop innermostLoop;
+  ScratchBuffers &scratch;
+};
+
+} // namespace brew::compiler::cpu
