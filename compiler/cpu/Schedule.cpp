@@ -19,9 +19,13 @@ using dialects::target::CpuAttr;
 
 /// Maximum window to unroll inside the vector loop.
 constexpr int64_t kMaxUnrolledWindow = 32;
-/// Maximum number of accumulators that leaves registers for operands, and
-/// maximum number of rows of accumulators.
-constexpr int64_t kMaxAccumulators = 192, kMaxJammedRows = 8;
+/// Maximum number of vectors of accumulators that leaves registers for
+/// operands, and maximum number of accumulators in memory, where they are if
+/// the bounds of the innermost loop vary.
+constexpr int64_t kMaxAccumulatorVectors = 24, kMaxStoredAccumulators = 192;
+/// Maximum number of rows of accumulators, and number of vectors in a row that
+/// shares its loads with other rows, on processors with 32 registers.
+constexpr int64_t kMaxJammedRows = 8, kSharingRowVectors = 4;
 /// Maximum number of terms of a block of a sum (see SumBlocks).
 constexpr int64_t kMaxBlockTerms = 256;
 /// Maximum extent of a loop to unroll, and maximum number of copies of a body.
@@ -84,7 +88,9 @@ private:
                          const Choice &choice) const;
   Choice chooseRows(const SubKernel &subKernel) const;
   Choice choose(SubKernel &subKernel) const;
-  int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) const;
+  int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost,
+                    int64_t vectors) const;
+  int64_t maxRowLength(const Nest &nest, unsigned innermost) const;
   void chooseJam(const Nest &nest, unsigned begin, unsigned end,
                  RowAccumulation &accumulation) const;
   std::optional<RowAccumulation>
@@ -124,6 +130,51 @@ int64_t Scheduler::blockSize(int64_t extent, int64_t minSize,
   return best;
 }
 
+/// Returns the number of loads that jammed iterations of `loop` share.
+int64_t sharedReads(const Nest &nest, unsigned loop) {
+  int64_t shared = 0;
+  for (const std::optional<Access> &input : nest.inputs)
+    shared += input && input->address.coefs[loop] == 0;
+  for (const auto &entry : nest.extracts)
+    shared += extractStep(nest, entry.first, entry.second, loop) == 0;
+  return shared;
+}
+
+/// Returns the number of iterations of `loop` to jam around rows of `vectors`
+/// vectors; 1 for no jam.
+int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
+                             unsigned innermost, int64_t vectors) const {
+  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
+  bounds.append(guardOperations(nest, innermost));
+  for (Operation *bound : bounds)
+    if (indexStep(nest, bound->getOperand(0), loop) != 0)
+      return 1;
+  int64_t maxVectors =
+      bounds.empty() ? kMaxAccumulatorVectors : kMaxStoredAccumulators / lanes;
+  for (int64_t factor = std::min(kMaxJammedRows, maxVectors / vectors);
+       factor > 1; --factor)
+    if (nest.loops[loop].extent % factor == 0)
+      return factor;
+  return 1;
+}
+
+/// Returns the maximum length of the rows that a nest accumulates along the
+/// loop `innermost`.
+int64_t Scheduler::maxRowLength(const Nest &nest, unsigned innermost) const {
+  const int64_t limit =
+      2 * kRegisterRow / std::max<int64_t>(nest.outputs.size(), 2);
+  if (cpu.getVectorBits() < 512 ||
+      !boundaryOperations(nest, innermost).empty() ||
+      !guardOperations(nest, innermost).empty())
+    return limit;
+  for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
+    if (loop != innermost && !nest.loops[loop].reduction &&
+        sharedReads(nest, loop) > 0 &&
+        jamFactor(nest, loop, innermost, kSharingRowVectors) > 1)
+      return kSharingRowVectors * lanes;
+  return limit;
+}
+
 /// Returns the length of the pieces into which to split rows of the last grid
 /// loop inside `outerLoops`, if the rows are too long for registers or too few
 /// for the threads. Returns 1 for no split.
@@ -139,13 +190,15 @@ int64_t Scheduler::rowPieceLength(const SubKernel &subKernel,
     return points < enoughUnits() && extent >= 64 * lanes
                ? blockSize(extent, 16 * lanes, 128 * lanes)
                : 1;
-  int64_t results = 0; // of a nest that accumulates rows
+  std::optional<int64_t> maxLength; // of rows that nests accumulate
   for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
-    if (innermost == last && nest.reductions() > 0)
-      results = std::max<int64_t>(results, nest.outputs.size());
-  if (results == 0)
+    if (innermost == last && nest.reductions() > 0) {
+      int64_t length = maxRowLength(nest, last);
+      maxLength = std::min(maxLength.value_or(length), length);
+    }
+  if (!maxLength)
     return 1;
-  int64_t limit = 2 * kRegisterRow / std::max<int64_t>(results, 2);
+  int64_t limit = *maxLength;
   int64_t size =
       extent > limit
           ? blockSize(extent, std::min<int64_t>(limit, 3 * lanes), limit)
@@ -232,33 +285,6 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
   return best;
 }
 
-/// Returns the number of iterations of `loop` to jam; 1 for no jam.
-int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
-                             unsigned innermost) const {
-  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
-  bounds.append(guardOperations(nest, innermost));
-  for (Operation *bound : bounds)
-    if (indexStep(nest, bound->getOperand(0), loop) != 0)
-      return 1;
-  int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, lanes);
-  for (int64_t factor =
-           std::min(kMaxJammedRows, kMaxAccumulators / (vectors * lanes));
-       factor > 1; --factor)
-    if (nest.loops[loop].extent % factor == 0)
-      return factor;
-  return 1;
-}
-
-/// Returns the number of loads that jammed iterations of `loop` share.
-int64_t sharedReads(const Nest &nest, unsigned loop) {
-  int64_t shared = 0;
-  for (const std::optional<Access> &input : nest.inputs)
-    shared += input && input->address.coefs[loop] == 0;
-  for (const auto &entry : nest.extracts)
-    shared += extractStep(nest, entry.first, entry.second, loop) == 0;
-  return shared;
-}
-
 /// Chooses the loop to jam among loops [begin, end) of the nest.
 void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
                           RowAccumulation &accumulation) const {
@@ -266,7 +292,9 @@ void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
   for (unsigned loop = begin; loop < end; ++loop) {
     if (loop == accumulation.innermost || nest.loops[loop].reduction)
       continue;
-    int64_t factor = jamFactor(nest, loop, accumulation.innermost),
+    int64_t vectors = llvm::divideCeil(
+                nest.loops[accumulation.innermost].extent, lanes),
+            factor = jamFactor(nest, loop, accumulation.innermost, vectors),
             gain = factor * (1 + sharedReads(nest, loop));
     if (factor == 1 || gain < best)
       continue;
