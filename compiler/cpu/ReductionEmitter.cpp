@@ -12,11 +12,12 @@ using namespace mlir;
 
 namespace brew::compiler::cpu {
 
-SmallVector<Value> ReductionEmitter::zeros(const Nest &nest) {
+SmallVector<Value> ReductionEmitter::zeros(const Nest &nest, unsigned points) {
   SmallVector<Value> values;
-  for (const Output &output : nest.outputs)
-    values.push_back(arith::ConstantOp::create(
-        b, loc, cast<TypedAttr>(b.getZeroAttr(output.element))));
+  for (unsigned point = 0; point < points; ++point)
+    for (const Output &output : nest.outputs)
+      values.push_back(arith::ConstantOp::create(
+          b, loc, cast<TypedAttr>(b.getZeroAttr(output.element))));
   return values;
 }
 
@@ -57,45 +58,59 @@ SmallVector<Value> ReductionEmitter::carry(
   return SmallVector<Value>(op.getResults());
 }
 
+SmallVector<Value> ReductionEmitter::iterate(Nest &nest,
+                                             MutableArrayRef<Indices> points,
+                                             ValueRange values) {
+  const unsigned results = nest.outputs.size();
+  SmallVector<Value> next;
+  for (auto [i, point] : llvm::enumerate(points))
+    next.append(body.iterate(nest, point, values.slice(i * results, results),
+                             nest.reductions() > 0));
+  return next;
+}
+
 SmallVector<Value> ReductionEmitter::carryInnermost(
-    Nest &nest, unsigned number, SmallVectorImpl<Value> &indices,
+    Nest &nest, unsigned number, MutableArrayRef<Indices> points,
     SmallVector<Value> values, Value from, Value to) {
   auto emitIterations = [&](Value from, Value to, SmallVector<Value> values) {
     return carry(from, to, 1, values, [&](Value i, SmallVector<Value> current) {
-      indices[number] = i;
-      return body.iterate(nest, indices, current, nest.reductions() > 0);
+      for (Indices &point : points)
+        point[number] = i;
+      return iterate(nest, points, current);
     });
   };
   if (!hasLongSums(nest))
     return emitIterations(from, to, values);
   int64_t length = sumBlockLength(nest, number);
   if (nest.loops[number].extent <= length)
-    return added(values, emitIterations(from, to, zeros(nest)));
+    return added(values, emitIterations(from, to, zeros(nest, points.size())));
   return carry(
       from, to, length, values, [&](Value first, SmallVector<Value> totals) {
         return added(totals, emitIterations(first, blockEnd(first, length, to),
-                                            zeros(nest)));
+                                            zeros(nest, points.size())));
       });
 }
 
 SmallVector<Value>
 ReductionEmitter::emitCarried(Nest &nest, ArrayRef<unsigned> loopNumbers,
-                              SmallVectorImpl<Value> &indices,
+                              MutableArrayRef<Indices> points,
                               SmallVector<Value> values) {
   if (loopNumbers.empty())
-    return body.iterate(nest, indices, values, nest.reductions() > 0);
+    return iterate(nest, points, values);
   unsigned number = loopNumbers.front();
   if (loopNumbers.size() > 1)
     return carry(body.index(0), body.index(nest.loops[number].extent), 1,
                  values, [&](Value i, SmallVector<Value> current) {
-                   indices[number] = i;
-                   return emitCarried(nest, loopNumbers.drop_front(), indices,
+                   for (Indices &point : points)
+                     point[number] = i;
+                   return emitCarried(nest, loopNumbers.drop_front(), points,
                                       current);
                  });
+  // Boundaries do not depend on jammed loops.
   innermostLoop.emit(
-      nest, number, indices,
+      nest, number, points.front(),
       [&](Value from, Value to) {
-        values = carryInnermost(nest, number, indices, values, from, to);
+        values = carryInnermost(nest, number, points, values, from, to);
       },
       /*carriesValues=*/true);
   return values;

@@ -15,11 +15,15 @@ public:
       : b(builder), loc(loc), body(body), innermostLoop(builder, loc, body),
         scratch(scratch) {}
 
-  /// Emits one body inside the reduction loops `loopNumbers`, which carry the
-  /// accumulators. `values` are the initial values; returns the final values.
+  using Indices = llvm::SmallVector<mlir::Value>;
+
+  /// Emits bodies inside the reduction loops `loopNumbers`, which carry the
+  /// accumulators: one body for each of `points`, the indices of the other
+  /// loops. `values` are the initial values, point by point; returns the final
+  /// values.
   llvm::SmallVector<mlir::Value>
   emitCarried(Nest &nest, llvm::ArrayRef<unsigned> loopNumbers,
-              llvm::SmallVectorImpl<mlir::Value> &indices,
+              llvm::MutableArrayRef<Indices> points,
               llvm::SmallVector<mlir::Value> values);
   /// Emits a nest as RowAccumulation describes; `parallel` are its parallel
   /// loops. `nestNumber` is the nest's position in the sub-kernel.
@@ -42,7 +46,7 @@ private:
                       llvm::SmallVectorImpl<mlir::Value> &indices);
   /// Emits the innermost of the loops that carry accumulators, for [from, to).
   llvm::SmallVector<mlir::Value> carryInnermost(
-      Nest &nest, unsigned number, llvm::SmallVectorImpl<mlir::Value> &indices,
+      Nest &nest, unsigned number, llvm::MutableArrayRef<Indices> points,
       llvm::SmallVector<mlir::Value> values, mlir::Value from, mlir::Value to);
   /// Emits a loop with the accumulators `values`. emitInside(i, values) returns
   /// their next values. Returns the final values.
@@ -59,7 +63,11 @@ private:
       llvm::function_ref<void(unsigned, mlir::Value, mlir::Value)> emitBlock);
   /// Emits the end of the block that begins at `first`.
   mlir::Value blockEnd(mlir::Value first, int64_t length, mlir::Value last);
-  llvm::SmallVector<mlir::Value> zeros(const Nest &nest);
+  /// Emits one iteration at each point; returns the next values.
+  llvm::SmallVector<mlir::Value> iterate(Nest &nest,
+                                         llvm::MutableArrayRef<Indices> points,
+                                         mlir::ValueRange values);
+  llvm::SmallVector<mlir::Value> zeros(const Nest &nest, unsigned points = 1);
   llvm::SmallVector<mlir::Value> added(mlir::ValueRange left,
                                        mlir::ValueRange right);
   llvm::SmallVector<mlir::Value> load(llvm::ArrayRef<mlir::Value> buffers,

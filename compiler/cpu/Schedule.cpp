@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/Schedule.h"
 
+#include "compiler/cpu/AccumulationScheduler.h"
 #include "compiler/cpu/NestCosts.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
@@ -19,18 +20,6 @@ using dialects::target::CpuAttr;
 
 /// Maximum window to unroll inside the vector loop.
 constexpr int64_t kMaxUnrolledWindow = 32;
-/// Maximum number of vectors of accumulators that leaves registers for
-/// operands, and maximum number of accumulators in memory, where they are if
-/// the bounds of the innermost loop vary.
-constexpr int64_t kMaxAccumulatorVectors = 24, kMaxStoredAccumulators = 192;
-/// Maximum number of rows of accumulators, and number of vectors in a row that
-/// shares its loads with other rows, on processors with 32 registers.
-constexpr int64_t kMaxJammedRows = 8, kSharingRowVectors = 4;
-/// Maximum number of terms of a block of a sum (see SumBlocks).
-constexpr int64_t kMaxBlockTerms = 256;
-/// Maximum extent of a loop to unroll, and maximum number of copies of a body.
-constexpr int64_t kMaxUnrolledExtent = 8, kMaxBodyCopies = 64;
-
 /// Returns whether all nests can run point by point in one inner loop.
 bool canFuse(const SubKernel &subKernel) {
   if (subKernel.grid == 0)
@@ -40,13 +29,6 @@ bool canFuse(const SubKernel &subKernel) {
         reductionIterations(nest) > kMaxUnrolledWindow)
       return false;
   return true;
-}
-
-int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
-  int64_t points = 1;
-  for (const Loop &loop : ArrayRef(subKernel.nests[0].loops).take_front(loops))
-    points *= loop.extent;
-  return points;
 }
 
 /// Returns the size in bytes of the temporaries of a unit of the domain.
@@ -76,7 +58,8 @@ struct Choice {
 
 class Scheduler {
 public:
-  explicit Scheduler(CpuAttr cpu) : costs(cpu), lanes(cpu.lanes()), cpu(cpu) {}
+  explicit Scheduler(CpuAttr cpu)
+      : costs(cpu), accumulations(cpu), lanes(cpu.lanes()), cpu(cpu) {}
 
   Schedule run(SubKernel &subKernel) const;
 
@@ -88,19 +71,11 @@ private:
                          const Choice &choice) const;
   Choice chooseRows(const SubKernel &subKernel) const;
   Choice choose(SubKernel &subKernel) const;
-  int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost,
-                    int64_t vectors) const;
-  int64_t maxRowLength(const Nest &nest, unsigned innermost) const;
-  void chooseJam(const Nest &nest, unsigned begin, unsigned end,
-                 RowAccumulation &accumulation) const;
-  std::optional<RowAccumulation>
-  accumulationOf(const Nest &nest, unsigned outer,
-                 std::optional<unsigned> innermost) const;
-  void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
 
   /// Returns the number of ranges that keeps all threads busy.
   int64_t enoughUnits() const { return cpu.getCores(); }
   NestCosts costs;
+  AccumulationScheduler accumulations;
   int64_t lanes; ///< elements of a vector
   CpuAttr cpu;
 };
@@ -130,51 +105,6 @@ int64_t Scheduler::blockSize(int64_t extent, int64_t minSize,
   return best;
 }
 
-/// Returns the number of loads that jammed iterations of `loop` share.
-int64_t sharedReads(const Nest &nest, unsigned loop) {
-  int64_t shared = 0;
-  for (const std::optional<Access> &input : nest.inputs)
-    shared += input && input->address.coefs[loop] == 0;
-  for (const auto &entry : nest.extracts)
-    shared += extractStep(nest, entry.first, entry.second, loop) == 0;
-  return shared;
-}
-
-/// Returns the number of iterations of `loop` to jam around rows of `vectors`
-/// vectors; 1 for no jam.
-int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
-                             unsigned innermost, int64_t vectors) const {
-  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
-  bounds.append(guardOperations(nest, innermost));
-  for (Operation *bound : bounds)
-    if (indexStep(nest, bound->getOperand(0), loop) != 0)
-      return 1;
-  int64_t maxVectors =
-      bounds.empty() ? kMaxAccumulatorVectors : kMaxStoredAccumulators / lanes;
-  for (int64_t factor = std::min(kMaxJammedRows, maxVectors / vectors);
-       factor > 1; --factor)
-    if (nest.loops[loop].extent % factor == 0)
-      return factor;
-  return 1;
-}
-
-/// Returns the maximum length of the rows that a nest accumulates along the
-/// loop `innermost`.
-int64_t Scheduler::maxRowLength(const Nest &nest, unsigned innermost) const {
-  const int64_t limit =
-      2 * kRegisterRow / std::max<int64_t>(nest.outputs.size(), 2);
-  if (cpu.getVectorBits() < 512 ||
-      !boundaryOperations(nest, innermost).empty() ||
-      !guardOperations(nest, innermost).empty())
-    return limit;
-  for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
-    if (loop != innermost && !nest.loops[loop].reduction &&
-        sharedReads(nest, loop) > 0 &&
-        jamFactor(nest, loop, innermost, kSharingRowVectors) > 1)
-      return kSharingRowVectors * lanes;
-  return limit;
-}
-
 /// Returns the length of the pieces into which to split rows of the last grid
 /// loop inside `outerLoops`, if the rows are too long for registers or too few
 /// for the threads. Returns 1 for no split.
@@ -193,7 +123,7 @@ int64_t Scheduler::rowPieceLength(const SubKernel &subKernel,
   std::optional<int64_t> maxLength; // of rows that nests accumulate
   for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
     if (innermost == last && nest.reductions() > 0) {
-      int64_t length = maxRowLength(nest, last);
+      int64_t length = accumulations.maxRowLength(nest, last);
       maxLength = std::min(maxLength.value_or(length), length);
     }
   if (!maxLength)
@@ -285,107 +215,18 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
   return best;
 }
 
-/// Chooses the loop to jam among loops [begin, end) of the nest.
-void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
-                          RowAccumulation &accumulation) const {
-  int64_t best = 0;
-  for (unsigned loop = begin; loop < end; ++loop) {
-    if (loop == accumulation.innermost || nest.loops[loop].reduction)
-      continue;
-    int64_t vectors = llvm::divideCeil(
-                nest.loops[accumulation.innermost].extent, lanes),
-            factor = jamFactor(nest, loop, accumulation.innermost, vectors),
-            gain = factor * (1 + sharedReads(nest, loop));
-    if (factor == 1 || gain < best)
-      continue;
-    best = gain;
-    accumulation.jammed = loop;
-    accumulation.factor = factor;
-  }
-}
-
-/// Returns how to divide the sum over the loops `reductions`, or nullopt if it
-/// is short.
-std::optional<SumBlocks> sumBlocks(const Nest &nest,
-                                   ArrayRef<unsigned> reductions) {
-  if (!hasLongSums(nest))
-    return std::nullopt;
-  int64_t terms = 1; // of the loops behind `position`
-  for (unsigned position = reductions.size(); position-- > 0;) {
-    int64_t extent = nest.loops[reductions[position]].extent;
-    if (terms * extent > kMaxBlockTerms)
-      return SumBlocks{position, std::max<int64_t>(kMaxBlockTerms / terms, 1)};
-    terms *= extent;
-  }
-  return std::nullopt;
-}
-
-/// Returns how a nest accumulates rows, or nullopt if it does not.
-std::optional<RowAccumulation>
-Scheduler::accumulationOf(const Nest &nest, unsigned outer,
-                          std::optional<unsigned> innermost) const {
-  if (!innermost || nest.reductions() == 0 ||
-      (nest.loops[*innermost].reduction &&
-       !costs.hasPartialSums(nest, *innermost)))
-    return std::nullopt;
-  RowAccumulation accumulation;
-  accumulation.innermost = *innermost;
-  SmallVector<Operation *> bounds = boundaryOperations(nest, *innermost);
-  int64_t bodyCopies = 1;
-  for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
-    if (!nest.loops[loop].reduction || loop == *innermost)
-      continue;
-    int64_t extent = nest.loops[loop].extent;
-    bool isUnrolled = nest.reorderable && extent <= kMaxUnrolledExtent &&
-                      bodyCopies * extent * kMaxJammedRows <= kMaxBodyCopies &&
-                      llvm::any_of(bounds, [&](Operation *bound) {
-                        return indexStep(nest, bound->getOperand(0), loop) != 0;
-                      });
-    (isUnrolled ? accumulation.unrolled : accumulation.reductions)
-        .push_back(loop);
-    bodyCopies *= isUnrolled ? extent : 1;
-  }
-  accumulation.blocks = sumBlocks(nest, accumulation.reductions);
-  chooseJam(nest, outer, nest.loops.size(), accumulation);
-  return accumulation;
-}
-
-/// If the nest with the most work accumulates single rows, moves some
-/// iterations of a grid loop into the unit of the domain, to be jammed.
-void Scheduler::jamGridLoop(SubKernel &subKernel, Schedule &schedule) const {
-  unsigned mainNest = 0;
-  for (unsigned n = 0; n < subKernel.nests.size(); ++n)
-    if (subKernel.nests[n].iterations() >
-        subKernel.nests[mainNest].iterations())
-      mainNest = n;
-  const Nest &nest = subKernel.nests[mainNest];
-  std::optional<RowAccumulation> accumulation =
-      accumulationOf(nest, schedule.outerLoops, schedule.innermost[mainNest]);
-  if (!accumulation || accumulation->jammed)
-    return;
-  chooseJam(nest, 0, schedule.outerLoops, *accumulation);
-  if (!accumulation->jammed ||
-      gridPoints(subKernel, schedule.outerLoops) / accumulation->factor <
-          2 * enoughUnits())
-    return;
-  splitGridLoop(subKernel, *accumulation->jammed, accumulation->factor);
-  moveGridLoop(subKernel, *accumulation->jammed + 1, schedule.outerLoops);
-  for (std::optional<unsigned> &innermost : schedule.innermost)
-    if (innermost)
-      ++*innermost;
-}
-
 Schedule Scheduler::run(SubKernel &subKernel) const {
   Choice choice = choose(subKernel);
   Schedule &schedule = choice.schedule;
   if (schedule.kind != Schedule::Kind::Flat)
     divideRows(subKernel, schedule, rowPieceLength(subKernel, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
-    jamGridLoop(subKernel, schedule);
+    accumulations.jamGridLoop(subKernel, schedule);
+    accumulations.jamProduct(subKernel, schedule);
     for (auto [nest, innermost] :
          llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(
-          accumulationOf(nest, schedule.outerLoops, innermost));
+          accumulations.accumulationOf(nest, schedule.outerLoops, innermost));
     assignTemporaries(subKernel, schedule.outerLoops);
   }
   schedule.unitCost =

@@ -48,6 +48,13 @@ struct RowAccumulation {
   int64_t factor = 1;
 };
 
+/// A parallel loop whose iterations are unrolled by `factor` inside the
+/// reduction loops of its nest, where they share loads.
+struct JammedLoop {
+  unsigned loop = 0;
+  int64_t factor = 1; ///< divides the loop's extent
+};
+
 struct Schedule {
   enum class Kind { Flat, Fused, Rows };
   Kind kind = Kind::Rows;
@@ -57,6 +64,8 @@ struct Schedule {
   std::vector<std::optional<unsigned>> innermost;
   /// Rows: set for each nest that accumulates rows.
   std::vector<std::optional<RowAccumulation>> accumulations;
+  /// Rows: the jammed loops of each nest that does not accumulate rows.
+  std::vector<llvm::SmallVector<JammedLoop, 2>> jammed;
   double unitCost = 1; ///< estimated cycles per unit of the domain
 };
 

@@ -208,23 +208,70 @@ private:
     moveInnermostLast(reductions);
     if (const auto &rows = schedule.accumulations[number])
       return reductionEmitter.emitRows(nest, number, *rows, parallel, indices);
-    auto storeAll = [&](ValueRange values) {
-      for (auto [i, value] : llvm::enumerate(values))
-        body.store(nest, number, i, indices, value);
-    };
+    ArrayRef<JammedLoop> jammed = schedule.jammed[number];
+    llvm::erase_if(parallel, [&](unsigned loop) {
+      return llvm::any_of(
+          jammed, [&](const JammedLoop &each) { return each.loop == loop; });
+    });
     if (isParallelInnermost)
       parallel.pop_back();
     body.loops(nest, parallel, indices, [&] {
       if (!isParallelInnermost)
-        return storeAll(reductionEmitter.emitCarried(
-            nest, reductions, indices, body.initials(nest, indices)));
+        return emitBlock(nest, number, jammed, reductions, indices);
       innermostLoop.emit(nest, *innermost, indices, [&](Value from, Value to) {
         emitVectorLoop(from, to, [&](Value i) {
           indices[*innermost] = i;
-          storeAll(body.iterate(nest, indices, body.initials(nest, indices)));
+          storeAll(nest, number, indices,
+                   body.iterate(nest, indices, body.initials(nest, indices)));
         });
       });
     });
+  }
+
+  void storeAll(Nest &nest, unsigned number, ValueRange point,
+                ValueRange values) {
+    for (auto [i, value] : llvm::enumerate(values))
+      body.store(nest, number, i, point, value);
+  }
+
+  /// Emits the loops over the blocks of the loops `jammed`, whose indices are
+  /// not in `indices` yet, and the reductions of a block.
+  void emitBlock(Nest &nest, unsigned number, ArrayRef<JammedLoop> jammed,
+                 ArrayRef<unsigned> reductions,
+                 SmallVectorImpl<Value> &indices) {
+    if (jammed.empty())
+      return emitReductions(nest, number, reductions, indices);
+    const JammedLoop &current = jammed.front();
+    body.loop(body.index(0), body.index(nest.loops[current.loop].extent),
+              current.factor, [&](Value first) {
+                indices[current.loop] = first;
+                emitBlock(nest, number, jammed.drop_front(), reductions,
+                          indices);
+              });
+  }
+
+  /// Emits the reductions of all points of the block that begins at `first`.
+  void emitReductions(Nest &nest, unsigned number,
+                      ArrayRef<unsigned> reductions, ArrayRef<Value> first) {
+    using Indices = ReductionEmitter::Indices;
+    std::vector<Indices> points = {Indices(first)};
+    for (const JammedLoop &jammed : schedule.jammed[number]) {
+      std::vector<Indices> before = std::exchange(points, {});
+      for (const Indices &point : before)
+        for (int64_t i = 0; i < jammed.factor; ++i) {
+          points.push_back(point);
+          points.back()[jammed.loop] =
+              arith::AddIOp::create(b, loc, point[jammed.loop], body.index(i));
+        }
+    }
+    SmallVector<Value> values;
+    for (const Indices &point : points)
+      values.append(body.initials(nest, point));
+    values = reductionEmitter.emitCarried(nest, reductions, points, values);
+    const unsigned results = nest.outputs.size();
+    for (auto [i, point] : llvm::enumerate(points))
+      storeAll(nest, number, point,
+               ArrayRef(values).slice(i * results, results));
   }
 
   OpBuilder &b;

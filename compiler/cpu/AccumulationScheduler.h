@@ -1,0 +1,53 @@
+//===- AccumulationScheduler.h - Reductions of a schedule -------*- C++ -*-===//
+#pragma once
+
+#include "compiler/cpu/NestCosts.h"
+#include "compiler/cpu/Schedule.h"
+
+namespace brew::compiler::cpu {
+
+/// Chooses how the nests of a Rows schedule accumulate values: rows, blocks of
+/// sums, and the loops to jam, which are parallel loops whose iterations share
+/// loads.
+class AccumulationScheduler {
+public:
+  explicit AccumulationScheduler(dialects::target::CpuAttr cpu)
+      : costs(cpu), lanes(cpu.lanes()), cpu(cpu) {}
+
+  /// Returns the maximum length of the rows that a nest accumulates along the
+  /// loop `innermost`.
+  int64_t maxRowLength(const Nest &nest, unsigned innermost) const;
+  /// Returns how a nest whose loops from `outer` on run separately accumulates
+  /// rows, or nullopt if it does not.
+  std::optional<RowAccumulation>
+  accumulationOf(const Nest &nest, unsigned outer,
+                 std::optional<unsigned> innermost) const;
+  /// If the nest with the most work accumulates single rows, moves some
+  /// iterations of a grid loop into the unit of the domain, to be jammed.
+  void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
+  /// Jams two loops of the nest with the most work, if it computes long sums of
+  /// products along its innermost loop: blocks of rows of both inputs are
+  /// loaded once for all pairs of their rows.
+  void jamProduct(SubKernel &subKernel, Schedule &schedule) const;
+
+private:
+  int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost,
+                    int64_t vectors) const;
+  void chooseJam(const Nest &nest, unsigned begin, unsigned end,
+                 RowAccumulation &accumulation) const;
+  bool isProduct(const SubKernel &subKernel, const Schedule &schedule,
+                 unsigned number) const;
+  /// Returns whether the domain has enough units for all threads if jamming
+  /// divides their number by `factor`.
+  bool staysParallel(const SubKernel &subKernel, const Schedule &schedule,
+                     int64_t factor) const;
+
+  NestCosts costs;
+  int64_t lanes; ///< elements of a vector
+  dialects::target::CpuAttr cpu;
+};
+
+/// Returns the number of iterations of the first `loops` grid loops.
+int64_t gridPoints(const SubKernel &subKernel, unsigned loops);
+
+} // namespace brew::compiler::cpu
