@@ -10,6 +10,11 @@ from common import fill, random_array
 from fork_case import ForkCase, blob_input
 
 
+def varint(value):
+    """Returns an integer as Protocol Buffers encode it."""
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -99,6 +104,7 @@ class ForkLayers(ForkCase):
             window = padded[:, :, z:z + 2, 2 * r:2 * r + 3, 2 * c:2 * c + 3]
             expected[:, :, z, r, c] = np.tensordot(window, w, ([1, 2, 3, 4], [1, 2, 3, 4])) + b
         self.close(net.forward()["y"], expected)
+        first, w, b = expected, w.copy(), b.copy()
         # C3D stores a bias in five dimensions.
         weights = caffe_pb2.NetParameter()
         layer = weights.layer.add(name="layer", type="Convolution3D")
@@ -110,6 +116,19 @@ class ForkLayers(ForkCase):
         expected = 2 * (expected - b.reshape(1, 2, 1, 1, 1)) + np.reshape([5, 6], (1, 2, 1, 1, 1))
         net.copy_from(self.path("c3d.caffemodel"))
         self.close(net.forward()["y"], expected)
+        # C3D 1.0 has blobs of its own: the fields 1 to 5 are their extents, and 6 their values.
+        def field(number, content):
+            return bytes([number << 3 | 2]) + varint(len(content)) + content
+
+        def c3d_blob(values, shape):
+            extents = b"".join(bytes([number << 3]) + varint(extent) for number, extent in enumerate(shape, 1))
+            return extents + field(6, np.ravel(values).astype("<f4").tobytes())
+
+        blobs = field(6, c3d_blob(w, w.shape)) + field(6, c3d_blob(b, (1, 1, 1, 1, 2)))
+        with open(self.path("c3d.caffemodel"), "wb") as file:
+            file.write(field(2, field(4, b"layer") + blobs))
+        net.copy_from(self.path("c3d.caffemodel"))
+        self.close(net.forward()["y"], first)
         for method, reduce in (("MAX", np.max), ("AVE", np.mean)):
             net = self.net("Pooling3D", "pooling3d_param { pool: %s kernel_size: 2 kernel_depth: 3 stride: 2 "
                            "temporal_stride: 1 }" % method, {"x": x})
