@@ -2,6 +2,7 @@
 
 #include "runtime/data/ImageTransformer.h"
 
+#include "caffe/CropSize.h"
 #include "caffe/weights/BufferLayout.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
@@ -88,9 +89,9 @@ ImageTransformer::ImageTransformer(const DataLayerInfo &info)
 
 std::array<int, 3>
 ImageTransformer::resultShape(const formats::ImageRecord &image) const {
-  const int crop = static_cast<int>(parameter.crop_size());
-  if (crop)
-    return {image.channels, crop, crop};
+  const caffe::CropSize crop = caffe::cropSizeOf(parameter);
+  if (crop.rows)
+    return {image.channels, crop.rows, crop.columns};
   return {image.channels, image.height, image.width};
 }
 
@@ -98,10 +99,14 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
                                   const std::string &where) const {
   const std::vector<std::int64_t> shape = {image.channels, image.height,
                                            image.width};
-  const std::int64_t crop = parameter.crop_size();
-  if (crop > image.height || crop > image.width)
+  const caffe::CropSize crop = caffe::cropSizeOf(parameter);
+  if (crop.rows > image.height || crop.columns > image.width)
     throw badInput(where + ": an image of " + caffe::shapeText(shape) +
-                   " is smaller than crop_size " + std::to_string(crop));
+                   " is smaller than " +
+                   (parameter.crop_size()
+                        ? "crop_size " + std::to_string(crop.rows)
+                        : "the crop of " + std::to_string(crop.rows) + "x" +
+                              std::to_string(crop.columns)));
   if (parameter.has_mean_file() && shape != pixelMean.dims)
     throw badInput(where + ": an image of " + caffe::shapeText(shape) +
                    " does not fit the mean image of " +
@@ -122,7 +127,7 @@ CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
   CropAndMirror result;
   // Each record uses four positions of the stream.
   result.mirrored = parameter.mirror() && stream.below(record * 4, 2) == 1;
-  if (!parameter.crop_size())
+  if (!caffe::cropSizeOf(parameter).rows)
     return result;
   const std::int64_t spareRows = image.height - height;
   const std::int64_t spareColumns = image.width - width;

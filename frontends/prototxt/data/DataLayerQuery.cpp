@@ -1,6 +1,7 @@
 //===- DataLayerQuery.cpp - Shapes of one data layer ----------------------===//
 #include "frontends/prototxt/data/DataLayerQuery.h"
 
+#include "caffe/CropSize.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 
@@ -50,12 +51,12 @@ void DataLayerQuery::checkExplicitImage(const DataShape &shape) const {
   if (shape.size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
                    "' needs four dimensions: number, channels, height, width");
-  const int64_t crop = layer.transform_param().crop_size();
-  if (crop && (shape[2] != crop || shape[3] != crop))
+  const caffe::CropSize crop = caffe::cropSizeOf(layer.transform_param());
+  if (crop.rows && (shape[2] != crop.rows || shape[3] != crop.columns))
     throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
                    dimsText({shape[1], shape[2], shape[3]}) +
-                   ", but crop_size makes them " + std::to_string(crop) + "x" +
-                   std::to_string(crop));
+                   ", but the crop makes them " +
+                   dimsText({crop.rows, crop.columns}));
 }
 
 /// Checks mean_value and mean_file. `image` is channels x height x width before
@@ -91,7 +92,8 @@ DataShape DataLayerQuery::shapeOfImages(
     const DataShape &first, int64_t batch, const std::string &path,
     const std::function<ImageShapes(bool)> &scan, const std::string &remedy) {
   if (options.imageSizes == ImageSizes::First || batch != 1 ||
-      layer.transform_param().crop_size() || selection.imagesPerItem != 1)
+      caffe::cropSizeOf(layer.transform_param()).rows ||
+      selection.imagesPerItem != 1)
     return first;
   const bool refusesOthers = options.imageSizes == ImageSizes::Equal;
   const ImageShapes shapes = scan(refusesOthers);

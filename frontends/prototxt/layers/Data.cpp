@@ -143,9 +143,18 @@ void checkImageSegData(LayerChecker &c) {
       c.error(transform, "scale_factors",
               "scale_factors must be above 0 and at most 64", i);
   }
-  if (transform.scale_factors_size() && !transform.crop_size())
+  const bool hasRows = transform.crop_height() > 0,
+             hasColumns = transform.crop_width() > 0;
+  if (hasRows != hasColumns)
+    c.error(transform, hasRows ? "crop_height" : "crop_width",
+            "set both or neither of crop_height and crop_width");
+  if (transform.crop_size() && (hasRows || hasColumns))
+    c.error(transform, "crop_size",
+            "give either crop_size, or crop_height and crop_width");
+  if (transform.scale_factors_size() && !transform.crop_size() && !hasRows)
     c.error(transform, "scale_factors",
-            "scale_factors change the size of images, so they need crop_size");
+            "scale_factors change the size of images, so they need crop_size, "
+            "or crop_height and crop_width");
 }
 
 void checkDenseImageData(LayerChecker &c) {

@@ -184,6 +184,13 @@ class DataLayers(checker.Checker):
         self.write('names.txt', ''.join('%d.png\n' % i for i in range(7)))
         batch = self.read(data_layer('ImageSegData', fields.replace('pairs', 'names') + 'label_type: NONE'), batches=1)[0]
         self.expect_equal('no labels', batch['label'], np.full((7, 1, 10, 12), 255))
+        # A crop of different sides, smaller and larger than an image.
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { crop_height: 6 '
+                                     'crop_width: 13 }'), batches=1)[0]
+        self.expect_equal('images of a crop', batch['data'],
+                          [np.pad(planes(image)[:, 2:8], ((0, 0), (0, 0), (0, 1))) for image in self.images])
+        self.expect_equal('labels of a crop', batch['label'],
+                          [np.pad(image[2:8], ((0, 0), (0, 1)), constant_values=255)[None] for image in labels])
         self.write('net.prototxt', data_layer('ImageSegData', fields))
         self.run(self.options.brewc, 'net.prototxt', '--phase', 'test', '--keep', 'all', '-o', 'net.plan')
         done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source', '--outputs', 'out.h5'], cwd=self.folder,
