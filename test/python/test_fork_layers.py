@@ -149,6 +149,26 @@ class ForkLayers(ForkCase):
                         np.maximum(hinge, 0).mean() / 2,
                         {"a": active * (n - p), "p": active * (p - a), "n": active * (a - n)})
 
+    def test_triplet_loss_of_sets(self):
+        for losstype, formula in enumerate((lambda p, n: p - n + 0.5, lambda p, n: 1 - n / (p + 0.5),
+                                            lambda p, n: 1 - np.exp(n) / (np.exp(p) + 0.5))):
+            for settings, negatives, pairs in (("num_negatives: 2", 2, 0), ("num_negatives: 3 use_pair: 1", 3, 1),
+                                               ("num_triplets: 1", 1, 1)):
+                x = random_array(15, 3 * (2 + negatives), 2)
+                sets = x.reshape(3, 2 + negatives, 2)
+                distances = ((sets[:, :1] - sets[:, 1:]) ** 2).sum(2)
+                losses = np.maximum(formula(distances[:, :1], distances[:, 1:]), 0).sum(1) + pairs * distances[:, 0]
+                net = self.net("TripletLoss", "triplet_loss_param { margin: 0.5 losstype: %d %s }" % (losstype, settings),
+                               {"x": x, "label": np.zeros(len(x), np.float32)}, force=False)
+                self.close(net.forward()["y"], losses.mean() / 2)
+
+    def test_triplet_loss_with_labels(self):
+        a, p, n = (random_array(seed, 6, 3) for seed in (10, 11, 12))
+        hinge = 0.1 + ((a - p) ** 2).sum(1) - ((a - n) ** 2).sum(1)
+        net = self.net("TripletLoss", "triplet_loss_param { margin: 0.1 }",
+                       {"a": a, "p": p, "n": n, "sim": np.zeros(6, np.float32)}, force=False)
+        self.close(net.forward()["y"], np.maximum(hinge, 0).mean() / 2)
+
     def test_center_loss(self):
         x, label = random_array(13, 5, 2, 2), np.array([2, 0, 2, 2, 1], np.float32)
         net = self.net("CenterLoss", "loss_weight: 0.5 center_loss_param { num_output: 4 "
