@@ -361,6 +361,10 @@ class ForkLayers(ForkCase):
     def test_continuation_indicator(self):
         net = self.net("ContinuationIndicator", "continuation_indicator_param { time_step: 3 batch_size: 2 }", {})
         self.close(net.forward()["y"], [[0, 0], [1, 1], [1, 1]])
+        for axis, streams in ((0, 4), (1, 2), (2, 5)):
+            net = self.net("ContinuationIndicator", "continuation_indicator_param { time_step: 3 axis: %d }" % axis,
+                           {"x": np.full((4, 2, 5), np.nan, np.float32)}, force=False)
+            self.close(net.forward()["y"], np.repeat([[0], [1], [1]], streams, 1))
 
 
 if __name__ == "__main__":
