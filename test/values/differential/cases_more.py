@@ -129,6 +129,8 @@ data_case('image_seg_data', 'ImageSegData', 'image_data_param { source: "pairs.t
           tops=('x', 'labels', 'sizes'))
 data_case('image_seg_data_crop_sides', 'ImageSegData', 'image_data_param { source: "pairs.txt" batch_size: 2 '
           'label_type: PIXEL } transform_param { crop_height: 6 crop_width: 7 mean_value: 50 }', tops=('x', 'labels'))
+data_case('video_data', 'VideoData', 'video_data_param { source: "clips.txt" batch_size: 2 use_image: true new_length: 2 '
+          'sampling_rate: 2 new_height: 4 new_width: 3 } transform_param { mean_value: 50 scale: 0.1 }')
 data_case('hdf5_data', 'HDF5Data', 'hdf5_data_param { source: "h5.txt" batch_size: 2 }')
 data_case('tokenized_data', 'TokenizedData', 'tokenized_data_param { source: "text.txt" batch_size: 2 block_size: 3 '
           'debug_index_file: "starts.txt" }', tops=('x', 'position', 'next'))
