@@ -18,6 +18,7 @@ static constexpr DataLayerKind kKinds[] = {
     {"MemoryData", DataLayerSource::Memory},
     {kMultiLabelImageData, DataLayerSource::Images, /*isRefilled=*/true},
     {"TokenizedData", DataLayerSource::Text, /*isRefilled=*/true},
+    {"VideoData", DataLayerSource::Videos, /*isRefilled=*/true},
     {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
 };
 

@@ -26,6 +26,7 @@ enum class DataLayerSource {
   Annotated,     ///< records of a database: images and the objects in them
   Images,        ///< image files of a list, and their labels
   LabeledPixels, ///< image files of a list, and images of their pixels' labels
+  Videos,        ///< clips of videos: their frames are image files
   Windows,       ///< regions of images that a file lists, and their labels
   Hdf5,          ///< rows of HDF5 files
   Text,          ///< sections of a text, as numbers of characters
@@ -52,7 +53,9 @@ struct DataLayerKind {
   }
   /// Returns whether top `index` contains one label per record.
   bool isLabel(int index) const {
-    return (hasImages() || source == DataLayerSource::Windows) && index == 1;
+    return (hasImages() || source == DataLayerSource::Videos ||
+            source == DataLayerSource::Windows) &&
+           index == 1;
   }
 };
 

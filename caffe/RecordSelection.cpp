@@ -37,6 +37,8 @@ RecordSelection recordSelectionOf(const caffe::LayerParameter &layer) {
   RecordSelection result;
   if (kind && kind->source == DataLayerSource::LabeledPixels)
     result.shuffle = imagePairSettings(layer).shuffle;
+  if (kind && kind->source == DataLayerSource::Videos)
+    result.shuffle = layer.video_data_param().shuffle();
   return result;
 }
 

@@ -11,7 +11,9 @@ namespace brew::formats {
 Blob readBinaryProto(const std::string &path) {
   caffe::BlobProto proto;
   readProtoFile(path, proto, "binaryproto", binaryProtoFile());
-  if (proto.data_size() == 0 && proto.double_data_size() == 0) {
+  // The values of C3D 1.0's files are read as `diff`.
+  if (proto.data_size() == 0 && proto.double_data_size() == 0 &&
+      proto.diff_size() == 0) {
     refuseOtherKind(path, binaryProtoFile());
     throw badInput(path + ": damaged or truncated binaryproto: no values");
   }

@@ -4,10 +4,13 @@
 #include "formats/caffe.pb.h"
 #include "support/Error.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace brew::formats {
 
@@ -111,9 +114,43 @@ void takeRawValues(caffe::BlobProto &proto, int64_t expected, Blob &blob,
   }
 }
 
+/// The fields of C3D 1.0's blobs, whose numbers Caffe uses for other fields:
+/// num, channels, length, height, width, data.
+constexpr int kC3dWidth = 5;
+
+/// Returns the width of a blob in the format of C3D 1.0, or nullopt for other
+/// blobs.
+std::optional<int64_t> c3dWidthOf(const caffe::BlobProto &proto) {
+  const auto &unknown = proto.GetReflection()->GetUnknownFields(proto);
+  for (int i = 0; i < unknown.field_count(); ++i)
+    if (unknown.field(i).number() == kC3dWidth &&
+        unknown.field(i).type() == google::protobuf::UnknownField::TYPE_VARINT)
+      return static_cast<int32_t>(unknown.field(i).varint());
+  return std::nullopt;
+}
+
+/// Moves the values of a blob in the format of C3D 1.0.
+Blob takeC3dBlob(caffe::BlobProto &proto, int64_t width,
+                 const std::string &where) {
+  Blob blob;
+  blob.legacyShape = true;
+  blob.dims = {proto.num(), proto.channels(), proto.height(), proto.width(),
+               width};
+  google::protobuf::RepeatedField<float> values;
+  values.Swap(proto.mutable_diff());
+  if (elementCount(blob.dims, where) != values.size())
+    throw badInput(where + ": damaged: shape " + dimsText(blob.dims) +
+                   " needs " + std::to_string(elementCount(blob.dims, where)) +
+                   " values, found " + std::to_string(values.size()));
+  blob.floats.assign(values.begin(), values.end());
+  return blob;
+}
+
 } // namespace
 
 Blob takeBlob(caffe::BlobProto &proto, const std::string &where) {
+  if (const std::optional<int64_t> width = c3dWidthOf(proto))
+    return takeC3dBlob(proto, *width, where);
   Blob blob;
   blob.legacyShape = proto.has_num() || proto.has_channels() ||
                      proto.has_height() || proto.has_width();

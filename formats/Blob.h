@@ -20,8 +20,9 @@ struct Blob {
   std::vector<int64_t> dims;   ///< outermost first; empty: one value
   std::vector<float> floats;   ///< the values, unless the file has doubles
   std::vector<double> doubles; ///< the values, if the file has doubles
-  /// The shape is stored as num/channels/height/width: always four extents,
-  /// padded with ones on the left.
+  /// The shape is stored as num/channels/height/width, or in C3D 1.0 with a
+  /// length before the height: always four or five extents, padded with ones on
+  /// the left.
   bool legacyShape = false;
 
   bool isDouble() const { return !doubles.empty(); }
@@ -44,7 +45,8 @@ std::string dimsText(const std::vector<int64_t> &dims);
 float halfToFloat(uint16_t half);
 
 /// Moves the values out of `proto`, so that a large file is not in memory
-/// twice. Converts half precision to floats. Throws Error(1) if the shape does
+/// twice. Converts half precision to floats, and reads C3D 1.0's format with
+/// five extents. Throws Error(1) if the shape does
 /// not match the number of values.
 Blob takeBlob(caffe::BlobProto &proto, const std::string &where);
 

@@ -154,6 +154,36 @@ void setImage(const Image &image, ImageRecord &record) {
       record.bytes[c * plane + i] = image.pixels[i * channels + c];
 }
 
+bool setFrame(const Image &image, int frame, int frames, ImageRecord &record) {
+  if (frame == 0) {
+    record.floats.clear();
+    record.viewed = {};
+    record.channels = image.channels;
+    record.height = image.height;
+    record.width = image.width;
+    record.frames = frames;
+    record.bytes.resize(image.pixels.size() * static_cast<size_t>(frames));
+  }
+  if (image.channels != record.channels || image.height != record.height ||
+      image.width != record.width)
+    return false;
+  const size_t plane = size_t(image.height) * image.width;
+  const auto channels = static_cast<size_t>(image.channels);
+  for (size_t c = 0; c < channels; ++c) {
+    uint8_t *out =
+        record.bytes.data() + (c * static_cast<size_t>(frames) + frame) * plane;
+    for (size_t i = 0; i < plane; ++i)
+      out[i] = image.pixels[i * channels + c];
+  }
+  return true;
+}
+
+std::string ImageRecord::shapeText() const {
+  return std::to_string(channels) +
+         (frames > 1 ? " x " + std::to_string(frames) : "") + " x " +
+         std::to_string(height) + " x " + std::to_string(width);
+}
+
 std::optional<int> labelOfDatum(std::string_view bytes) {
   const std::optional<DatumFields> fields = readFields(bytes);
   return fields ? std::optional<int>(fields->label) : std::nullopt;

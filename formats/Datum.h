@@ -16,10 +16,12 @@
 
 namespace brew::formats {
 
-/// An image, channels x height x width, with its label. Callers reuse one
-/// object for many records, and thus its memory.
+/// An image, channels x height x width, or the frames of a clip, channels x
+/// frames x height x width, with its label. Callers reuse one object for many
+/// records, and thus its memory.
 struct ImageRecord {
   int channels = 0, height = 0, width = 0;
+  int frames = 1;
   int label = 0;
   bool encoded = false;       ///< the image was stored as a JPEG or PNG file
   std::vector<uint8_t> bytes; ///< the values, if the record has bytes
@@ -28,6 +30,9 @@ struct ImageRecord {
   std::string_view viewed;
   std::vector<float> labels; ///< instead of `label`, if there are several
 
+  int planes() const { return channels * frames; }
+  /// Returns the shape for messages, such as "3 x 16 x 128 x 171".
+  std::string shapeText() const;
   bool hasBytes() const { return !bytes.empty() || !viewed.empty(); }
   /// Returns the values of a record that has bytes.
   const uint8_t *pixels() const {
@@ -66,6 +71,10 @@ std::optional<int> labelOfDatum(std::string_view bytes);
 
 /// Copies a decoded image to a record, plane by plane. The label is unchanged.
 void setImage(const Image &image, ImageRecord &record);
+
+/// Copies a decoded image to a record as frame `frame` of `frames`. The first
+/// frame determines the shape; returns false if another one has another shape.
+bool setFrame(const Image &image, int frame, int frames, ImageRecord &record);
 
 /// Serialises a raw image as Caffe's converters do.
 std::string encodeDatum(int channels, int height, int width,

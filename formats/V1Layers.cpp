@@ -96,6 +96,8 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "Threshold";
   case V1::TRIPLET_LOSS:
     return "TripletLoss";
+  case V1::VIDEO_DATA:
+    return "VideoData";
   case V1::WINDOW_DATA:
     return "WindowData";
   }

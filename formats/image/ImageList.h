@@ -14,6 +14,7 @@ struct ImageListEntry {
   size_t line = 0; ///< line number in the list, from 1
   /// Instead of `label`, in lists of several labels.
   std::vector<float> labels = {};
+  int frame = 0; ///< the number after the name, in lists of clips
 };
 
 /// Reads a list with the name of an image file, a space and a label in each

@@ -129,7 +129,8 @@ struct SourceKind {
 unsigned databasePrefetchDepth(const caffe::LayerParameter &layer);
 
 extern const SourceKind annotatedSource, databaseSource, dummySource,
-    hdf5Source, imageSource, labeledPixelSource, textSource, windowSource;
+    hdf5Source, imageSource, labeledPixelSource, textSource, videoSource,
+    windowSource;
 
 /// Returns the kind with a source, or null if only the caller provides values.
 const SourceKind *findSourceKind(caffe::DataLayerSource source);

@@ -18,7 +18,8 @@ constexpr std::size_t kMinSharedBytes = std::size_t(1) << 20;
 
 /// Returns the number of labels of each image of the layer.
 static std::int64_t labelsOfImages(const DataLayerInfo &info) {
-  const bool hasMany = info.layer.type() == caffe::kMultiLabelImageData &&
+  const bool hasMany = (info.layer.type() == caffe::kMultiLabelImageData ||
+                        info.layer.video_data_param().use_multiple_label()) &&
                        info.tops.size() > 1 && info.tops[1]->dims_size() == 2;
   return hasMany ? info.tops[1]->dims(1) : 1;
 }
@@ -45,8 +46,11 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
                    std::to_string(tops[0]->dims(0)) +
                    " does not contain full pairs");
   const std::int64_t labelsPerItem = allLabels ? imagesPerItem : labelsPerImage;
-  if (imagesPerItem < 1 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
-      tops[0]->dims(1) % imagesPerItem != 0 ||
+  const caffe::DataLayerKind *kind =
+      caffe::findDataLayerKind(info.layer.type());
+  const bool hasClips = kind && kind->source == caffe::DataLayerSource::Videos;
+  if (imagesPerItem < 1 || tops[0]->dims_size() != (hasClips ? 5 : 4) ||
+      tops[0]->dims(0) < 1 || tops[0]->dims(1) % imagesPerItem != 0 ||
       (tops.size() == 2 &&
        plan::elementCount(*tops[1]) != tops[0]->dims(0) * labelsPerItem))
     throw badInput(layerText + ": the plan's buffers of its tops do not have "
@@ -165,20 +169,36 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
   return false;
 }
 
+/// Returns the number of frames of a clip; 1 for images.
+std::int64_t ImageBatch::framesPerImage() const {
+  return tops[0]->dims_size() == 5 ? tops[0]->dims(2) : 1;
+}
+
+/// Returns the planes of an image or of all frames of a clip, and their size.
 std::array<int, 3> ImageBatch::imageShape() const {
   const auto &dims = tops[0]->dims();
-  return {static_cast<int>(dims.Get(1) / imagesPerItem),
-          static_cast<int>(dims.Get(2)), static_cast<int>(dims.Get(3))};
+  return {static_cast<int>(dims.Get(1) * framesPerImage() / imagesPerItem),
+          static_cast<int>(dims.Get(dims.size() - 2)),
+          static_cast<int>(dims.Get(dims.size() - 1))};
+}
+
+/// Returns the text of a shape; the planes of a clip as channels x frames.
+std::string ImageBatch::textOf(const std::array<int, 3> &shape) const {
+  const std::int64_t frames = framesPerImage();
+  if (tops[0]->dims_size() != 5)
+    return caffe::shapeText(shape);
+  return caffe::shapeText({shape[0] / frames, frames, shape[1], shape[2]});
 }
 
 void ImageBatch::checkShape(const formats::ImageRecord &image,
                             const std::string &where) const {
   const std::array<int, 3> shape = transform.resultShape(image);
+  const std::string kind = tops[0]->dims_size() == 5 ? "clip" : "image";
   if (shape != imageShape())
-    throw badInput(layerText + ": " + where + " is an image of " +
-                   caffe::shapeText(shape) +
-                   ", but the plan was built for images of " +
-                   caffe::shapeText(imageShape()));
+    throw badInput(layerText + ": " + where + " is a" +
+                   (kind == "image" ? "n " : " ") + kind + " of " +
+                   textOf(shape) + ", but the plan was built for " + kind +
+                   "s of " + textOf(imageShape()));
 }
 
 /// Takes the size of the batch from its only image, and checks that the buffer

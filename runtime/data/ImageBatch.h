@@ -77,7 +77,9 @@ private:
     std::vector<double> doubles;
   };
 
+  std::int64_t framesPerImage() const;
   std::array<int, 3> imageShape() const;
+  std::string textOf(const std::array<int, 3> &shape) const;
   void checkShape(const formats::ImageRecord &image,
                   const std::string &where) const;
   void takeSize(const formats::ImageRecord &image, const std::string &where);

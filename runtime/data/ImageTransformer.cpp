@@ -2,6 +2,7 @@
 
 #include "runtime/data/ImageTransformer.h"
 
+#include "caffe/CropSize.h"
 #include "caffe/weights/BufferLayout.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
@@ -55,6 +56,8 @@ ImageTransformer::ImageTransformer(const DataLayerInfo &info)
       stream(info.seed.rankSeed(), "transform " + info.stream) {
   const std::string where =
       "layer '" + info.layer.name() + "' (" + info.layer.type() + ")";
+  const caffe::DataLayerKind *kind =
+      caffe::findDataLayerKind(info.layer.type());
   if (parameter.force_color() && parameter.force_gray())
     throw badInput(where + ": force_color and force_gray exclude each other");
   if (parameter.force_color())
@@ -75,37 +78,48 @@ ImageTransformer::ImageTransformer(const DataLayerInfo &info)
       parameter.mean_file(), info.folders, "mean file of " + where);
   postLine(info.events, log::site::meanFile, "Loading mean file from: " + path);
   formats::Blob mean = formats::readBinaryProto(path);
-  // The shape is 1 x C x H x W, or C x H x W.
+  // The shape is 1 x C x H x W or C x H x W; in clips, L frames follow C.
+  const bool ofClips = kind && kind->source == caffe::DataLayerSource::Videos;
+  const std::size_t rank = ofClips ? 4 : 3;
   std::vector<std::int64_t> dims = mean.dims;
-  if (dims.size() == 4 && dims[0] == 1)
+  if (dims.size() == rank + 1 && dims[0] == 1)
     dims.erase(dims.begin());
-  if (dims.size() != 3)
+  if (dims.size() != rank)
     throw badInput(path + ": the mean image has shape " +
-                   caffe::shapeText(mean.dims) +
-                   " instead of 1 x channels x height x width");
+                   caffe::shapeText(mean.dims) + " instead of 1 x channels " +
+                   (ofClips ? "x frames " : "") + "x height x width");
+  meanShape = caffe::shapeText(dims);
+  if (ofClips) { // the planes of all frames
+    meanFrames = dims[1];
+    dims[0] *= dims[1];
+    dims.erase(dims.begin() + 1);
+  }
   pixelMean = {std::move(dims), mean.toFloats()};
 }
 
 std::array<int, 3>
 ImageTransformer::resultShape(const formats::ImageRecord &image) const {
-  const int crop = static_cast<int>(parameter.crop_size());
-  if (crop)
-    return {image.channels, crop, crop};
-  return {image.channels, image.height, image.width};
+  const caffe::CropSize crop = caffe::cropSizeOf(parameter);
+  if (crop.rows)
+    return {image.planes(), crop.rows, crop.columns};
+  return {image.planes(), image.height, image.width};
 }
 
 void ImageTransformer::checkImage(const formats::ImageRecord &image,
                                   const std::string &where) const {
-  const std::vector<std::int64_t> shape = {image.channels, image.height,
+  const std::vector<std::int64_t> shape = {image.planes(), image.height,
                                            image.width};
-  const std::int64_t crop = parameter.crop_size();
-  if (crop > image.height || crop > image.width)
-    throw badInput(where + ": an image of " + caffe::shapeText(shape) +
-                   " is smaller than crop_size " + std::to_string(crop));
-  if (parameter.has_mean_file() && shape != pixelMean.dims)
-    throw badInput(where + ": an image of " + caffe::shapeText(shape) +
-                   " does not fit the mean image of " +
-                   caffe::shapeText(pixelMean.dims));
+  const caffe::CropSize crop = caffe::cropSizeOf(parameter);
+  if (crop.rows > image.height || crop.columns > image.width)
+    throw badInput(
+        where + ": an image of " + image.shapeText() + " is smaller than " +
+        (parameter.crop_size() ? "crop_size " + std::to_string(crop.rows)
+                               : "the crop of " + std::to_string(crop.rows) +
+                                     "x" + std::to_string(crop.columns)));
+  if (parameter.has_mean_file() &&
+      (shape != pixelMean.dims || image.frames != meanFrames))
+    throw badInput(where + ": an image of " + image.shapeText() +
+                   " does not fit the mean image of " + meanShape);
   const int means = parameter.mean_value_size();
   if (means > 1 && means != image.channels)
     throw badInput(where + ": " + std::to_string(means) +
@@ -122,7 +136,7 @@ CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
   CropAndMirror result;
   // Each record uses four positions of the stream.
   result.mirrored = parameter.mirror() && stream.below(record * 4, 2) == 1;
-  if (!parameter.crop_size())
+  if (!caffe::cropSizeOf(parameter).rows)
     return result;
   const std::int64_t spareRows = image.height - height;
   const std::int64_t spareColumns = image.width - width;
@@ -150,8 +164,9 @@ void ImageTransformer::transform(const Pixel *in, std::int64_t rowStride,
   const auto scale = static_cast<Value>(parameter.scale());
   for (int c = 0; c < channels; ++c) {
     Value constant = 0;
-    if (parameter.mean_value_size())
-      constant = parameter.mean_value(parameter.mean_value_size() > 1 ? c : 0);
+    const int means = parameter.mean_value_size();
+    if (means)
+      constant = parameter.mean_value(means > 1 ? c / (channels / means) : 0);
     for (int h = 0; h < height; ++h) {
       const float *mean = nullptr;
       if (parameter.has_mean_file())

@@ -33,7 +33,8 @@ public:
   /// Returns the colour format to decode images to.
   formats::ImageColor color() const { return imageColor; }
 
-  /// Returns channels, height and width of the transformed image.
+  /// Returns channels, height and width of the transformed image. In clips, the
+  /// channels are those of all frames.
   std::array<int, 3> resultShape(const formats::ImageRecord &image) const;
 
   /// Chooses crop and mirror of an image. `record` is its number since the
@@ -79,6 +80,8 @@ private:
   /// The mean file, or a value per channel; empty if there is one value for all
   /// channels, or no mean.
   PixelMean pixelMean;
+  std::int64_t meanFrames = 1; ///< of the clips whose mean is `pixelMean`
+  std::string meanShape;       ///< of the mean file, for messages
 };
 
 } // namespace brew::runtime

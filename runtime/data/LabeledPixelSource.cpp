@@ -1,5 +1,6 @@
 //===- LabeledPixelSource.cpp - Batches of images and their labels --------===//
 
+#include "caffe/CropSize.h"
 #include "caffe/ImagePairs.h"
 #include "caffe/RandomStream.h"
 #include "caffe/weights/BufferLayout.h"
@@ -271,9 +272,9 @@ private:
   /// Extends an image smaller than the crop at its bottom and right, by the
   /// mean.
   void pad(formats::ImageRecord &record) const {
-    const auto crop = static_cast<int>(transformation.crop_size());
-    const int rows = std::max(crop, record.height),
-              columns = std::max(crop, record.width);
+    const caffe::CropSize crop = caffe::cropSizeOf(transformation);
+    const int rows = std::max(crop.rows, record.height),
+              columns = std::max(crop.columns, record.width);
     if (rows == record.height && columns == record.width)
       return;
     std::vector<float> padded;

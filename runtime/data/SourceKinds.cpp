@@ -8,8 +8,9 @@ namespace brew::runtime {
 
 const SourceKind *findSourceKind(caffe::DataLayerSource source) {
   static const SourceKind *const kinds[] = {
-      &annotatedSource, &databaseSource,     &dummySource, &hdf5Source,
-      &imageSource,     &labeledPixelSource, &textSource,  &windowSource};
+      &annotatedSource, &databaseSource, &dummySource,
+      &hdf5Source,      &imageSource,    &labeledPixelSource,
+      &textSource,      &videoSource,    &windowSource};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const SourceKind *kind) { return kind->source == source; });

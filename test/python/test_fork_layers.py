@@ -10,6 +10,11 @@ from common import fill, random_array
 from fork_case import ForkCase, blob_input
 
 
+def varint(value):
+    """Returns an integer as Protocol Buffers encode it."""
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -99,6 +104,7 @@ class ForkLayers(ForkCase):
             window = padded[:, :, z:z + 2, 2 * r:2 * r + 3, 2 * c:2 * c + 3]
             expected[:, :, z, r, c] = np.tensordot(window, w, ([1, 2, 3, 4], [1, 2, 3, 4])) + b
         self.close(net.forward()["y"], expected)
+        first, w, b = expected, w.copy(), b.copy()
         # C3D stores a bias in five dimensions.
         weights = caffe_pb2.NetParameter()
         layer = weights.layer.add(name="layer", type="Convolution3D")
@@ -110,6 +116,19 @@ class ForkLayers(ForkCase):
         expected = 2 * (expected - b.reshape(1, 2, 1, 1, 1)) + np.reshape([5, 6], (1, 2, 1, 1, 1))
         net.copy_from(self.path("c3d.caffemodel"))
         self.close(net.forward()["y"], expected)
+        # C3D 1.0 has blobs of its own: the fields 1 to 5 are their extents, and 6 their values.
+        def field(number, content):
+            return bytes([number << 3 | 2]) + varint(len(content)) + content
+
+        def c3d_blob(values, shape):
+            extents = b"".join(bytes([number << 3]) + varint(extent) for number, extent in enumerate(shape, 1))
+            return extents + field(6, np.ravel(values).astype("<f4").tobytes())
+
+        blobs = field(6, c3d_blob(w, w.shape)) + field(6, c3d_blob(b, (1, 1, 1, 1, 2)))
+        with open(self.path("c3d.caffemodel"), "wb") as file:
+            file.write(field(2, field(4, b"layer") + blobs))
+        net.copy_from(self.path("c3d.caffemodel"))
+        self.close(net.forward()["y"], first)
         for method, reduce in (("MAX", np.max), ("AVE", np.mean)):
             net = self.net("Pooling3D", "pooling3d_param { pool: %s kernel_size: 2 kernel_depth: 3 stride: 2 "
                            "temporal_stride: 1 }" % method, {"x": x})
@@ -129,6 +148,26 @@ class ForkLayers(ForkCase):
         self.check_loss("TripletLoss", "triplet_loss_param { margin: 0.1 }", {"a": a, "p": p, "n": n},
                         np.maximum(hinge, 0).mean() / 2,
                         {"a": active * (n - p), "p": active * (p - a), "n": active * (a - n)})
+
+    def test_triplet_loss_of_sets(self):
+        for losstype, formula in enumerate((lambda p, n: p - n + 0.5, lambda p, n: 1 - n / (p + 0.5),
+                                            lambda p, n: 1 - np.exp(n) / (np.exp(p) + 0.5))):
+            for settings, negatives, pairs in (("num_negatives: 2", 2, 0), ("num_negatives: 3 use_pair: 1", 3, 1),
+                                               ("num_triplets: 1", 1, 1)):
+                x = random_array(15, 3 * (2 + negatives), 2)
+                sets = x.reshape(3, 2 + negatives, 2)
+                distances = ((sets[:, :1] - sets[:, 1:]) ** 2).sum(2)
+                losses = np.maximum(formula(distances[:, :1], distances[:, 1:]), 0).sum(1) + pairs * distances[:, 0]
+                net = self.net("TripletLoss", "triplet_loss_param { margin: 0.5 losstype: %d %s }" % (losstype, settings),
+                               {"x": x, "label": np.zeros(len(x), np.float32)}, force=False)
+                self.close(net.forward()["y"], losses.mean() / 2)
+
+    def test_triplet_loss_with_labels(self):
+        a, p, n = (random_array(seed, 6, 3) for seed in (10, 11, 12))
+        hinge = 0.1 + ((a - p) ** 2).sum(1) - ((a - n) ** 2).sum(1)
+        net = self.net("TripletLoss", "triplet_loss_param { margin: 0.1 }",
+                       {"a": a, "p": p, "n": n, "sim": np.zeros(6, np.float32)}, force=False)
+        self.close(net.forward()["y"], np.maximum(hinge, 0).mean() / 2)
 
     def test_center_loss(self):
         x, label = random_array(13, 5, 2, 2), np.array([2, 0, 2, 2, 1], np.float32)
@@ -322,6 +361,10 @@ class ForkLayers(ForkCase):
     def test_continuation_indicator(self):
         net = self.net("ContinuationIndicator", "continuation_indicator_param { time_step: 3 batch_size: 2 }", {})
         self.close(net.forward()["y"], [[0, 0], [1, 1], [1, 1]])
+        for axis, streams in ((0, 4), (1, 2), (2, 5)):
+            net = self.net("ContinuationIndicator", "continuation_indicator_param { time_step: 3 axis: %d }" % axis,
+                           {"x": np.full((4, 2, 5), np.nan, np.float32)}, force=False)
+            self.close(net.forward()["y"], np.repeat([[0], [1], [1]], streams, 1))
 
 
 if __name__ == "__main__":

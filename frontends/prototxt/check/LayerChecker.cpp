@@ -191,16 +191,21 @@ void LayerChecker::transform() {
   if (transform.force_color() && transform.force_gray())
     error(transform, "force_gray",
           "force_color and force_gray exclude each other");
-  if (transform.crop_size() > INT_MAX)
-    error(transform, "crop_size", "crop_size is too large");
+  for (const auto &[field, size] :
+       {std::pair("crop_size", transform.crop_size()),
+        std::pair("crop_height", transform.crop_height()),
+        std::pair("crop_width", transform.crop_width())})
+    if (size > INT_MAX)
+      error(transform, field, std::string(field) + " is too large");
   if (transform.color_order() == caffe::TransformationParameter::RGB &&
       transform.has_color_order())
     warn(transform, "color_order",
          "color_order: RGB has no effect: images are read as BGR, as in Caffe");
-  if (layer.type() != "ImageSegData" && transform.scale_factors_size())
-    unsupported(transform, "scale_factors",
-                "scale_factors belongs to DeepLab and is supported in "
-                "ImageSegData only");
+  for (const char *field : {"scale_factors", "crop_height", "crop_width"})
+    if (layer.type() != "ImageSegData" && locations.find(transform, field))
+      unsupported(transform, field,
+                  std::string(field) + " belongs to DeepLab and is supported "
+                                       "in ImageSegData only");
   if (transform.further_resize_param_size() && !transform.has_resize_param())
     error(transform, "further_resize_param",
           "further_resize_param needs a resize_param");

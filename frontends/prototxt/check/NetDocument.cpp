@@ -72,6 +72,8 @@ void warnOldDataFields(const caffe::LayerParameter &layer,
        "data_param");
   warn(layer.has_image_data_param() && layer.type() == "ImageData",
        layer.image_data_param(), "image_data_param");
+  warn(layer.has_video_data_param() && layer.type() == "VideoData",
+       layer.video_data_param(), "video_data_param");
   warn(layer.has_window_data_param() && layer.type() == "WindowData",
        layer.window_data_param(), "window_data_param", /*scaleHasEffect=*/true);
 }

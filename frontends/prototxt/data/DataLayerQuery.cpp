@@ -1,6 +1,7 @@
 //===- DataLayerQuery.cpp - Shapes of one data layer ----------------------===//
 #include "frontends/prototxt/data/DataLayerQuery.h"
 
+#include "caffe/CropSize.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 
@@ -46,20 +47,22 @@ DataLayerQuery::findSource(const std::string &name,
   }
 }
 
-void DataLayerQuery::checkExplicitImage(const DataShape &shape) const {
-  if (shape.size() != 4)
-    throw badInput("--input-shape for '" + layer.top(0) +
-                   "' needs four dimensions: number, channels, height, width");
-  const int64_t crop = layer.transform_param().crop_size();
-  if (crop && (shape[2] != crop || shape[3] != crop))
+void DataLayerQuery::checkExplicitImage(const DataShape &shape,
+                                        size_t dims) const {
+  if (shape.size() != dims)
+    throw badInput("--input-shape for '" + layer.top(0) + "' needs " +
+                   (dims == 5 ? "five dimensions: number, channels, frames, "
+                              : "four dimensions: number, channels, ") +
+                   "height, width");
+  const caffe::CropSize crop = caffe::cropSizeOf(layer.transform_param());
+  if (crop.rows &&
+      (shape[dims - 2] != crop.rows || shape.back() != crop.columns))
     throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
-                   dimsText({shape[1], shape[2], shape[3]}) +
-                   ", but crop_size makes them " + std::to_string(crop) + "x" +
-                   std::to_string(crop));
+                   dimsText({shape.begin() + 1, shape.end()}) +
+                   ", but the crop makes them " +
+                   dimsText({crop.rows, crop.columns}));
 }
 
-/// Checks mean_value and mean_file. `image` is channels x height x width before
-/// cropping, or after it if `isCropped`.
 void DataLayerQuery::checkMean(const DataShape &image, bool isCropped,
                                const std::string &sourceName) {
   const caffe::TransformationParameter &transform = layer.transform_param();
@@ -75,11 +78,12 @@ void DataLayerQuery::checkMean(const DataShape &image, bool isCropped,
   if (!path)
     return; // the file may exist when the plan runs
   DataShape mean = formats::readBinaryProto(*path).dims;
-  if (mean.size() == 4 && mean[0] == 1)
+  if (mean.size() == image.size() + 1 && mean[0] == 1)
     mean.erase(mean.begin());
-  bool fits = mean.size() == 3 && mean[0] == image[0];
-  for (size_t i = 1; fits && i < 3; ++i)
-    fits = isCropped ? mean[i] >= image[i] : mean[i] == image[i];
+  bool fits = mean.size() == image.size();
+  for (size_t i = 0; fits && i < image.size(); ++i)
+    fits = isCropped && i + 2 >= image.size() ? mean[i] >= image[i]
+                                              : mean[i] == image[i];
   if (!fits)
     throw badInput("the mean image in " + *path + " is " + dimsText(mean) +
                    ", but the images of " + sourceName + " are " +
@@ -91,7 +95,8 @@ DataShape DataLayerQuery::shapeOfImages(
     const DataShape &first, int64_t batch, const std::string &path,
     const std::function<ImageShapes(bool)> &scan, const std::string &remedy) {
   if (options.imageSizes == ImageSizes::First || batch != 1 ||
-      layer.transform_param().crop_size() || selection.imagesPerItem != 1)
+      caffe::cropSizeOf(layer.transform_param()).rows ||
+      selection.imagesPerItem != 1)
     return first;
   const bool refusesOthers = options.imageSizes == ImageSizes::Equal;
   const ImageShapes shapes = scan(refusesOthers);
@@ -142,7 +147,7 @@ const DataKind &dataKindOf(caffe::DataLayerSource source) {
   static const DataKind *const kinds[] = {
       &annotatedKind, &databaseKind, &fillersKind,       &hdf5Kind,
       &imagesKind,    &inputKind,    &labeledPixelsKind, &memoryKind,
-      &textKind,      &windowsKind};
+      &textKind,      &videosKind,   &windowsKind};
   const auto found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const DataKind *kind) { return kind->source == source; });

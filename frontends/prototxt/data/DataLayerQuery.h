@@ -60,10 +60,12 @@ public:
                                         const std::string &sourceKind,
                                         const std::string &shapeExample) const;
 
-  /// Checks an explicit shape of the first top, which contains images.
-  void checkExplicitImage(const DataShape &shape) const;
-  /// Checks mean_value and mean_file. `image` is channels x height x width
-  /// before cropping, or after it if `isCropped`.
+  /// Checks an explicit shape of the first top, which contains images, or clips
+  /// if it has five dimensions.
+  void checkExplicitImage(const DataShape &shape, size_t dims = 4) const;
+  /// Checks mean_value and mean_file. `image` is channels x height x width, or
+  /// channels x frames x height x width, before cropping, or after it if
+  /// `isCropped`.
   void checkMean(const DataShape &image, bool isCropped,
                  const std::string &sourceName);
   /// Returns the shapes of data and labels. An item with several images stacks
@@ -127,7 +129,8 @@ struct DataKind {
 };
 
 extern const DataKind annotatedKind, databaseKind, fillersKind, hdf5Kind,
-    imagesKind, inputKind, labeledPixelsKind, memoryKind, textKind, windowsKind;
+    imagesKind, inputKind, labeledPixelsKind, memoryKind, textKind, videosKind,
+    windowsKind;
 
 /// Returns the kind with a source.
 const DataKind &dataKindOf(caffe::DataLayerSource source);

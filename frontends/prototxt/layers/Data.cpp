@@ -86,6 +86,10 @@ void checkImageList(LayerChecker &c) {
   if (!settings.has_source())
     c.reportMissing(settings, "source");
   checkNewSize(c, settings);
+  c.refuse(settings,
+           {"use_image", "sampling_rate", "mean_value", "new_length",
+            "show_data", "use_temporal_jitter"},
+           "is a setting of C3D's VIDEO_DATA");
   c.transform();
 }
 
@@ -143,9 +147,18 @@ void checkImageSegData(LayerChecker &c) {
       c.error(transform, "scale_factors",
               "scale_factors must be above 0 and at most 64", i);
   }
-  if (transform.scale_factors_size() && !transform.crop_size())
+  const bool hasRows = transform.crop_height() > 0,
+             hasColumns = transform.crop_width() > 0;
+  if (hasRows != hasColumns)
+    c.error(transform, hasRows ? "crop_height" : "crop_width",
+            "set both or neither of crop_height and crop_width");
+  if (transform.crop_size() && (hasRows || hasColumns))
+    c.error(transform, "crop_size",
+            "give either crop_size, or crop_height and crop_width");
+  if (transform.scale_factors_size() && !transform.crop_size() && !hasRows)
     c.error(transform, "scale_factors",
-            "scale_factors change the size of images, so they need crop_size");
+            "scale_factors change the size of images, so they need crop_size, "
+            "or crop_height and crop_width");
 }
 
 void checkDenseImageData(LayerChecker &c) {
@@ -168,6 +181,51 @@ void checkDenseImageData(LayerChecker &c) {
       c.warn(settings, field,
              std::string(field) + " in dense_image_data_param has no effect, "
                                   "as in SegNet");
+}
+
+/// Warns of settings of C3D's VideoData that others make ineffective.
+void warnOfVideoSettings(LayerChecker &c) {
+  const caffe::VideoDataParameter &settings = c.layer.video_data_param();
+  const auto warn = [&](const char *field, const std::string &text) {
+    if (c.locations.find(settings, field))
+      c.warn(settings, field, std::string(field) + " has no effect " + text);
+  };
+  if (settings.use_sampling_rate_jitter())
+    warn("sampling_rate", "with use_sampling_rate_jitter: the rate is drawn "
+                          "from 1 to max_sampling_rate");
+  else
+    warn("max_sampling_rate", "without use_sampling_rate_jitter");
+  if (!settings.use_multiple_label())
+    warn("num_of_labels", "without use_multiple_label");
+}
+
+void checkVideoData(LayerChecker &c) {
+  const caffe::VideoDataParameter &settings = c.layer.video_data_param();
+  // video-caffe, which reads folders too, has no use_image.
+  if (!settings.use_image() &&
+      (settings.has_use_image() || !settings.has_source()))
+    return c.unsupported(
+        settings, "use_image",
+        "videos are read from folders of images of their frames: extract them, "
+        "as by 'ffmpeg -i VIDEO FOLDER/%06d.jpg', list lines of 'FOLDER FRAME "
+        "LABEL' in source, where the first frame is 1, and set use_image: "
+        "true");
+  if (settings.has_batch_size())
+    c.count(settings, "batch_size");
+  c.count(settings, "new_length");
+  for (const char *field : {"sampling_rate", "max_sampling_rate"})
+    if (c.locations.find(settings, field))
+      c.count(settings, field);
+  if (!settings.has_source())
+    c.reportMissing(settings, "source");
+  checkNewSize(c, settings);
+  c.transform();
+  if (settings.show_data())
+    c.unsupported(settings, "show_data",
+                  "show_data is not supported: Brew opens no windows");
+  if (settings.use_multiple_label())
+    c.count(settings, "num_of_labels");
+  warnOfVideoSettings(c);
 }
 
 void checkWindowData(LayerChecker &c) {
@@ -318,6 +376,8 @@ LayerRows dataLayers() {
           .checkedBy(checkMultiLabelImageData),
       sourceKind("TokenizedData", 3, 3, "tokenized_data_param")
           .checkedBy(checkTokenizedData),
+      sourceKind("VideoData", 1, 2, "transform_param video_data_param")
+          .checkedBy(checkVideoData),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")
           .checkedBy(checkWindowData),
   };

@@ -157,6 +157,46 @@ void checkSegAccuracy(LayerChecker &c) {
            "metric has no effect, as in DeepLab: the top has all three");
 }
 
+/// Checks the settings of sets of an anchor, a positive and negatives.
+void checkTripletSets(LayerChecker &c) {
+  const caffe::TripletLossParameter &settings = c.layer.triplet_loss_param();
+  constexpr uint32_t kMaxNegatives = 100;
+  const bool isOld = settings.has_num_triplets();
+  const char *field = isOld ? "num_triplets" : "num_negatives";
+  const uint32_t count =
+      isOld ? settings.num_triplets() : settings.num_negatives();
+  if (isOld && settings.has_num_negatives())
+    c.error(settings, "num_triplets",
+            "give num_negatives, or its old name num_triplets, not both");
+  c.count(settings, field);
+  if (count > kMaxNegatives)
+    c.unsupported(settings, field,
+                  std::string(field) + " above " +
+                      std::to_string(kMaxNegatives) + " is not supported");
+  if (!settings.has_losstype())
+    c.reportMissing(settings, "losstype");
+  if (settings.losstype() > 2)
+    c.error(settings, "losstype", "losstype must be 0, 1 or 2");
+  if (settings.use_pair() > 1)
+    c.error(settings, "use_pair", "use_pair must be 0 or 1");
+  if (isOld && settings.has_use_pair())
+    c.error(settings, "use_pair",
+            "with num_triplets, pairs are always used; give num_negatives");
+}
+
+void checkTripletLoss(LayerChecker &c) {
+  if (c.layer.bottom_size() == 2)
+    return checkTripletSets(c);
+  c.refuse(c.layer.triplet_loss_param(),
+           {"losstype", "num_triplets", "num_negatives", "use_pair"},
+           "is a setting of a TripletLoss of sets, which has 2 bottoms");
+  if (c.layer.bottom_size() == 4)
+    c.warn(c.layer, "bottom",
+           "the fourth bottom has no effect, as in the fork that has labels of "
+           "triplets there; some other forks multiply by it",
+           3);
+}
+
 } // namespace
 
 LayerRows lossLayers() {
@@ -221,9 +261,11 @@ LayerRows lossLayers() {
           .checkedBy(checkSoftmaxLoss),
       lossKind("SoftmaxWithLossOHEM", 2, 2, 3, "loss_param softmax_param")
           .checkedBy(checkUnweightedLoss),
-      // caffe-windows. The bottoms are anchors, positives and negatives.
-      lossKind("TripletLoss", 3, 3, 1, "triplet_loss_param")
-          .withoutForcedGradient(),
+      // caffe-windows: the bottoms are anchors, positives and negatives.
+      // Another fork: they are sets of these, and labels that are not read.
+      lossKind("TripletLoss", 2, 4, 1, "triplet_loss_param")
+          .withoutForcedGradient(3)
+          .checkedBy(checkTripletLoss),
   };
 }
 

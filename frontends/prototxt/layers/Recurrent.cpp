@@ -74,7 +74,17 @@ void checkContinuationIndicator(LayerChecker &c) {
   const caffe::ContinuationIndicatorParameter &settings =
       c.layer.continuation_indicator_param();
   c.count(settings, "time_step");
-  c.count(settings, "batch_size");
+  if (!c.layer.bottom_size()) {
+    c.count(settings, "batch_size");
+    c.refuse(settings, {"axis"}, "needs a bottom");
+    return;
+  }
+  c.refuse(settings, {"batch_size"},
+           "is a setting of a layer without bottoms; with one, axis is the "
+           "dimension that is the batch size");
+  constexpr int kMaxAxis = 31;
+  if (settings.axis() < 0 || settings.axis() > kMaxAxis)
+    c.error(settings, "axis", "axis must be from 0 to 31");
 }
 
 /// Checks the loss of crnn.caffe, or those of caffe_ocr and caffe-ctc, which
@@ -127,7 +137,10 @@ void checkCtcDecoder(LayerChecker &c) {
 
 LayerRows recurrentLayers() {
   return {
-      sourceKind("ContinuationIndicator", 1, 1, "continuation_indicator_param")
+      LayerKind{"ContinuationIndicator", 0, 1, 1, 1,
+                "continuation_indicator_param"}
+          .differentiatingBottoms(0)
+          .withoutForcedGradient(0)
           .checkedBy(checkContinuationIndicator),
       // caffe-ctc.
       LayerKind{"CTCGreedyDecoder", 2, 3, 1, 3, "ctc_decoder_param"}.checkedBy(

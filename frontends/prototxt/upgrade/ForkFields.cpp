@@ -152,8 +152,6 @@ constexpr Members fields[] = {
      "quantize_param"},
     {ristretto, "LayerParameter",
      "quantization_param"},
-    {ssd, "LayerParameter",
-     "video_data_param"},
     {nvidiaCaffe, "LossParameter",
      "label_smoothing"},
     {synopsys, "MVNParameter",
@@ -268,8 +266,6 @@ constexpr Members fields[] = {
      "interpolation_algo_up num_labels rand_resize_ratio_lower "
      "rand_resize_ratio_upper random_seed var_sz_img_enabled "
      "vertical_stretch_lower vertical_stretch_upper"},
-    {pspnet, "TransformationParameter",
-     "crop_height crop_width"},
     {synopsys, "TransformationParameter",
      "caffe_yolo"},
     {mycaffe, "TransformerBlockParameter",
@@ -282,6 +278,8 @@ constexpr Members fields[] = {
      "relu6_param"},
     {synopsys, "V1LayerParameter",
      "yolo_v2_loss_param yolo_v3_loss_param"},
+    {ssd, "VideoDataParameter",
+     "device_id skip_frames video_file video_type"},
 };
 
 constexpr Members enumValues[] = {
@@ -292,7 +290,7 @@ constexpr Members enumValues[] = {
     {synopsys, "EltwiseOp",
      "DIV MIN"},
     {c3D, "LayerType",
-     "VIDEO_DATA VIDEO_SEGMENTATION_DATA VIDEO_WITH_VOXEL_TRUTH_DATA "
+     "VIDEO_SEGMENTATION_DATA VIDEO_WITH_VOXEL_TRUTH_DATA "
      "VOXEL_SOFTMAX VOXEL_SOFTMAX_LOSS"},
     {mycaffe, "InputType",
      "CUSTOM"},

@@ -24,7 +24,7 @@ struct Types {
 // clang-format off
 constexpr Types layerTypes[] = {
     {c3D,
-     "Convolution3D Deconvolution3D Pooling3D"},
+     "Convolution3D Deconvolution3D Pooling3D VideoData"},
     {caffectc,
      "CTCGreedyDecoder CTCLoss"},
     {caffeface,
@@ -101,7 +101,7 @@ constexpr Types layerTypes[] = {
      "ShuffleChannel"},
     {ssd,
      "AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss "
-     "Normalize Permute PriorBox VideoData"},
+     "Normalize Permute PriorBox"},
     {synopsys,
      "Add Atan Attention BEGANLoss BatchToSpaceND BroadcastTo Ceil "
      "Corr1d CountNonzero CropAndResize DepthToSpace Div "

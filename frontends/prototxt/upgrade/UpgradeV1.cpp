@@ -8,6 +8,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <string>
+#include <vector>
 
 namespace brew::prototxt {
 
@@ -80,6 +81,24 @@ std::string currentName(const V1 &layer, const std::string &field) {
   return field;
 }
 
+/// Moves the settings of C3D 1.0's VIDEO_DATA to their block in later versions.
+/// Settings that this block lacks stay, so that they are reported.
+void convertVideoSettings(SourceMap &locations, const V1 &old,
+                          caffe::LayerParameter &layer) {
+  const Descriptor &fields = *caffe::VideoDataParameter::descriptor();
+  const Message &settings = old.image_data_param();
+  for (int i = 0; i < settings.GetDescriptor()->field_count(); ++i) {
+    const std::string &name = settings.GetDescriptor()->field(i)->name();
+    if (!hasField(settings, name))
+      continue;
+    Message &block = getOrCreateBlock(
+        locations, layer,
+        fields.FindFieldByName(name) ? "video_data_param" : "image_data_param",
+        old, "image_data_param");
+    copyField(locations, settings, name, block, name);
+  }
+}
+
 void upgradeLayer(SourceMap &locations, const V1 &old,
                   caffe::LayerParameter &layer) {
   SourceLocation start = locations.where(old);
@@ -87,7 +106,9 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
   const Descriptor *type = V1::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
-    if (!isConvertedSeparately(name))
+    if (old.type() == V1::VIDEO_DATA && name == "image_data_param")
+      convertVideoSettings(locations, old, layer);
+    else if (!isConvertedSeparately(name))
       copyField(locations, old, name, layer, currentName(old, name));
   }
   if (old.has_type()) {
@@ -104,7 +125,11 @@ void moveTransform(SourceMap &locations, V1 &layer, const char *block) {
     return;
   const auto *field = V1::descriptor()->FindFieldByName(block);
   Message *data = layer.GetReflection()->MutableMessage(&layer, field);
-  for (const char *name : {"scale", "mean_file", "crop_size", "mirror"}) {
+  std::vector<const char *> names = {"scale", "mean_file", "crop_size",
+                                     "mirror"};
+  if (layer.type() == V1::VIDEO_DATA)
+    names.push_back("mean_value");
+  for (const char *name : names) {
     if (!hasField(*data, name))
       continue;
     Message &transform =
@@ -121,7 +146,7 @@ void upgradeDataTransforms(caffe::NetParameter &net, SourceMap &locations) {
   for (V1 &layer : *net.mutable_layers()) {
     if (layer.type() == V1::DATA)
       moveTransform(locations, layer, "data_param");
-    if (layer.type() == V1::IMAGE_DATA)
+    if (layer.type() == V1::IMAGE_DATA || layer.type() == V1::VIDEO_DATA)
       moveTransform(locations, layer, "image_data_param");
     if (layer.type() == V1::WINDOW_DATA)
       moveTransform(locations, layer, "window_data_param");

@@ -378,7 +378,7 @@ TEST_F(PlanApi, FailedCountsThrow) {
   EXPECT_EQ(statusOf([&] { session.layers(17); }), BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.names(BREW_BLOB, 17); }), BREW_USAGE);
   const Plan unknown =
-      linear("name: 'd' type: 'VideoData' top: 'x' top: 'target'");
+      linear("name: 'd' type: 'CPMData' top: 'x' top: 'target'");
   Session cannotFeed(unknown);
   EXPECT_EQ(statusOf([&] { cannotFeed.inputs(kTrain); }), BREW_BAD_INPUT);
 }

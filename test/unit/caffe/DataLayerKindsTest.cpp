@@ -17,6 +17,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
         brew::caffe::DataLayerSource::Annotated,
         brew::caffe::DataLayerSource::Images,
         brew::caffe::DataLayerSource::LabeledPixels,
+        brew::caffe::DataLayerSource::Videos,
         brew::caffe::DataLayerSource::Windows,
         brew::caffe::DataLayerSource::Hdf5, brew::caffe::DataLayerSource::Text,
         brew::caffe::DataLayerSource::Fillers}) {
@@ -25,7 +26,7 @@ TEST(DataLayerKinds, EverySourceHasOneType) {
     ASSERT_NE(kind, nullptr);
     EXPECT_EQ(kind->source, source);
   }
-  EXPECT_EQ(brew::caffe::findDataLayerKind("VideoData"), nullptr);
+  EXPECT_EQ(brew::caffe::findDataLayerKind("CPMData"), nullptr);
   EXPECT_EQ(brew::caffe::findDataLayerKind(""), nullptr);
   EXPECT_EQ(brew::caffe::findDataLayerKind("SoftmaxWithLoss"), nullptr);
 }
@@ -34,7 +35,7 @@ TEST(DataLayerKinds, DataSourcesAreRefilledInEachPass) {
   for (const char *type :
        {"AnnotatedData", "Data", "DenseImageData", "HDF5Data", "ImageData",
         "ImageLabelmapData", "ImageSegData", "MultiLabelImageData",
-        "TokenizedData", "WindowData"})
+        "TokenizedData", "VideoData", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
   for (const char *type : {"DummyData", "Input", "MemoryData"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
@@ -74,6 +75,8 @@ TEST(DataLayerKinds, RecordsAreImagesWithALabel) {
   // Windows are cropped and warped on the host.
   EXPECT_FALSE(brew::caffe::findDataLayerKind("WindowData")->hasImages());
   EXPECT_TRUE(brew::caffe::findDataLayerKind("WindowData")->isLabel(1));
+  EXPECT_FALSE(brew::caffe::findDataLayerKind("VideoData")->hasImages());
+  EXPECT_TRUE(brew::caffe::findDataLayerKind("VideoData")->isLabel(1));
   EXPECT_FALSE(brew::caffe::findDataLayerKind("HDF5Data")->hasImages());
   EXPECT_FALSE(brew::caffe::findDataLayerKind("HDF5Data")->isLabel(1));
 }

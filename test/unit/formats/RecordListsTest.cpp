@@ -3,6 +3,7 @@
 #include "formats/BoostList.h"
 #include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ClipList.h"
 #include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,50 @@ TEST_F(RecordLists, SplitsLinesAndWords) {
   writeBytes(folder / "list", std::string("a\n\0", 3));
   expectError(ExitStatus::BadInput, "list:2: contains a zero byte",
               [&] { readTextLines(folder / "list", "A B"); });
+}
+
+TEST_F(RecordLists, ReadsClips) {
+  writeBytes(folder / "list", "a/b 12 3\r\n\nc\t0  -1\n");
+  const auto clips = readClipList(folder / "list", 0);
+  ASSERT_EQ(clips.size(), 2u);
+  EXPECT_EQ(clips[0].name, "a/b");
+  EXPECT_EQ(clips[0].frame, 12);
+  EXPECT_EQ(clips[0].label, 3);
+  EXPECT_EQ(clips[1].line, 3u);
+  EXPECT_EQ(clips[1].label, -1);
+  writeBytes(folder / "list", "a 1 2,0\n");
+  EXPECT_EQ(readClipList(folder / "list", 3)[0].labels,
+            (std::vector<float>{2, 0}));
+  expectError(ExitStatus::BadInput,
+              "list:1: not a line of FOLDER FRAME LABEL,LABEL... with labels "
+              "from 0 to 1",
+              [&] { readClipList(folder / "list", 2); });
+  for (const char *line : {"a 1", "a 1 2 3", "a -1 2", "a 1x 2", "a 1 2,0"}) {
+    writeBytes(folder / "list", line);
+    expectError(ExitStatus::BadInput,
+                "list:1: not a line of FOLDER FRAME LABEL",
+                [&] { readClipList(folder / "list", 0); });
+  }
+  for (const char *line : {"a 1 2,", "a 1 ,2", "a 1 -1"}) {
+    writeBytes(folder / "list", line);
+    expectError(ExitStatus::BadInput, "list:1: not a line",
+                [&] { readClipList(folder / "list", 3); });
+  }
+}
+
+TEST_F(RecordLists, FindsFrames) {
+  std::filesystem::create_directory(folder / "v");
+  const std::string video = folder / "v";
+  writeBytes(folder / "v/image_0012.jpg", "");
+  EXPECT_EQ(requireFrame(video, 12, {}, "l:1"), video + "/image_0012.jpg");
+  writeBytes(folder / "v/000012.jpg", "");
+  EXPECT_EQ(requireFrame(video, 12, {}, "l:1"), video + "/000012.jpg");
+  EXPECT_EQ(requireFrame("v", 12, {folder / ""}, "l:1"), video + "/000012.jpg");
+  expectError(ExitStatus::Unavailable,
+              "l:1: frame '" + video + "/000013.jpg' not found",
+              [&] { requireFrame(video, 13, {}, "l:1"); });
+  expectError(ExitStatus::BadInput, "image_0012.jpg' is a file; a video is",
+              [&] { requireFrame(video + "/image_0012.jpg", 1, {}, "l:1"); });
 }
 
 TEST_F(RecordLists, ReadsBoostWeights) {

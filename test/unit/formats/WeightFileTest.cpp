@@ -330,6 +330,25 @@ TEST(WeightFile, FullDiskKeepsThePreviousFile) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
+TEST(WeightFile, ReadsBlobsOfC3D) {
+  // C3D 1.0: num, channels, length, height, width, data.
+  const std::string extents("\x08\x01\x10\x01\x18\x01\x20\x01\x28\x02", 10);
+  const float values[] = {5, 6};
+  const std::string data =
+      "\x32\x08" + std::string(reinterpret_cast<const char *>(values), 8);
+  caffe::BlobProto proto;
+  ASSERT_TRUE(proto.ParseFromString(extents + data));
+  const Blob blob = takeBlob(proto, "w");
+  EXPECT_TRUE(blob.legacyShape);
+  EXPECT_EQ(blob.dims, (std::vector<int64_t>{1, 1, 1, 1, 2}));
+  EXPECT_EQ(blob.floats, (std::vector<float>{5, 6}));
+  ASSERT_TRUE(proto.ParseFromString(extents + data.substr(0, 1) + '\x04' +
+                                    data.substr(2, 4)));
+  expectError(ExitStatus::BadInput,
+              "w: damaged: shape 1x1x1x1x2 needs 2 values, found 1",
+              [&] { takeBlob(proto, "w"); });
+}
+
 TEST(WeightFile, RoundTripsRecordedLeNet) {
   std::string path = sharedPath("golden/lenet_mnist/init.caffemodel");
   SKIP_WITHOUT(path);

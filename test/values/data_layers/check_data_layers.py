@@ -7,6 +7,7 @@ the databases and files that brew-data and brew-run write.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -28,7 +29,7 @@ def data_layer(layer_type, settings, other_fields='', tops=('data', 'label')):
         layer_type, ' '.join('top: "%s"' % t for t in tops),
         {'ImageData': 'image_data_param', 'DenseImageData': 'dense_image_data_param', 'WindowData': 'window_data_param',
          'ImageSegData': 'image_data_param', 'ImageLabelmapData': 'image_data_param',
-         'MultiLabelImageData': 'image_data_param',
+         'MultiLabelImageData': 'image_data_param', 'VideoData': 'video_data_param',
          'Data': 'data_param', 'HDF5Data': 'hdf5_data_param'}[layer_type], settings, other_fields)
 
 
@@ -184,12 +185,181 @@ class DataLayers(checker.Checker):
         self.write('names.txt', ''.join('%d.png\n' % i for i in range(7)))
         batch = self.read(data_layer('ImageSegData', fields.replace('pairs', 'names') + 'label_type: NONE'), batches=1)[0]
         self.expect_equal('no labels', batch['label'], np.full((7, 1, 10, 12), 255))
+        # A crop of different sides, smaller and larger than an image.
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { crop_height: 6 '
+                                     'crop_width: 13 }'), batches=1)[0]
+        self.expect_equal('images of a crop', batch['data'],
+                          [np.pad(planes(image)[:, 2:8], ((0, 0), (0, 0), (0, 1))) for image in self.images])
+        self.expect_equal('labels of a crop', batch['label'],
+                          [np.pad(image[2:8], ((0, 0), (0, 1)), constant_values=255)[None] for image in labels])
         self.write('net.prototxt', data_layer('ImageSegData', fields))
         self.run(self.options.brewc, 'net.prototxt', '--phase', 'test', '--keep', 'all', '-o', 'net.plan')
         done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source', '--outputs', 'out.h5'], cwd=self.folder,
                               capture_output=True, text=True, timeout=120)
         self.expect(done.returncode == 1 and "'l0.png' is not a label from 0 to 255" in done.stderr,
                     'no error for a name instead of a label: %s' % done.stderr)
+
+    def write_videos(self):
+        """Writes the frames of three videos, numbered from 1. Returns them, video x frame."""
+        random = np.random.default_rng(8)
+        videos = random.integers(0, 256, (3, 9, 10, 12, 3), dtype=np.uint8)
+        for video, frames in enumerate(videos):
+            os.makedirs(self.path('frames/v%d' % video), exist_ok=True)
+            for number, frame in enumerate(frames, 1):
+                with open(self.path('frames/v%d/%06d.jpg' % (video, number)), 'wb') as file:
+                    file.write(png(frame))  # the contents determine the format
+        return videos
+
+    VIDEO = 'root_folder: "frames/" use_image: true new_length: 3 '
+
+    def clip(self, videos, video, first, step=1):
+        return np.stack([planes(videos[video, first - 1 + i * step]) for i in range(3)], 1)
+
+    def fails(self, net, message, *flags, phase='test'):
+        """Expects that the net cannot be compiled, or read."""
+        self.write('net.prototxt', net)
+        commands = [[self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o', 'net.plan'],
+                    [self.options.brew_run, 'eval', 'net.plan', '--from-source', '--outputs', 'out.h5', *flags]]
+        for command in commands:
+            done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120)
+            if done.returncode:
+                break
+        self.expect(done.returncode and message in done.stderr, 'not the error "%s": %s' % (message, done.stderr))
+
+    def check_videos(self):
+        videos = self.write_videos()
+        clips = [(0, 1), (1, 4), (2, 5), (0, 3)]
+        self.write('clips.txt', ''.join('v%d/ %d %d\n' % (video, first, 5 - i) for i, (video, first) in enumerate(clips)))
+        fields = self.VIDEO + 'source: "clips.txt" '
+        for i, batch in enumerate(self.read(data_layer('VideoData', fields + 'batch_size: 3'))):
+            rows = [(3 * i + row) % 4 for row in range(3)]
+            self.expect_equal('clips', batch['data'], [self.clip(videos, *clips[row]) for row in rows])
+            self.expect_equal("clips' labels", batch['label'], [5 - row for row in rows])
+        batch = self.read(data_layer('VideoData', fields + 'batch_size: 4 sampling_rate: 2', 'transform_param { crop_size: 5 '
+                                     'scale: 0.25 mean_value: 10 mean_value: 20 mean_value: 30 }'), batches=1)[0]
+        self.expect_equal('crop, mean and scale of clips', batch['data'], [
+            (self.clip(videos, *c, step=2)[:, :, 2:7, 3:8] - np.float32([10, 20, 30])[:, None, None, None]) * .25
+            for c in clips])
+        # Frames are resized as images are.
+        self.write('frames.txt', ''.join('v1/%06d.jpg 0\n' % number for number in (4, 5, 6)))
+        size = ' new_height: 7 new_width: 8 '
+        images = self.read(data_layer('ImageData', 'source: "frames.txt" root_folder: "frames/" batch_size: 3' + size),
+                           batches=1)[0]['data']
+        batch = self.read(data_layer('VideoData', fields + 'batch_size: 2' + size, tops=('data',)), batches=1)[0]
+        self.expect_equal('resized frames', batch['data'][1], images.transpose(1, 0, 2, 3))
+        # video-caffe names frames differently, and may read them in grey.
+        os.mkdir(self.path('frames/w'))
+        for number in range(1, 4):
+            os.symlink('../v0/%06d.jpg' % number, self.path('frames/w/image_%04d.jpg' % number))
+        self.write('other.txt', 'w 1 7\n')
+        self.write('frames.txt', ''.join('v0/%06d.jpg 0\n' % number for number in (1, 2, 3)))
+        images = self.read(data_layer('ImageData', 'source: "frames.txt" root_folder: "frames/" batch_size: 3 is_color: false'),
+                           batches=1)[0]['data']
+        batch = self.read(data_layer('VideoData', 'source: "other.txt" root_folder: "frames/" new_length: 3 is_color: false'),
+                          batches=1)[0]
+        self.expect_equal('grey frames', batch['data'], images.transpose(1, 0, 2, 3)[None])
+        self.write('other.txt', 'v0/000001.jpg 1 7\n')
+        self.fails(data_layer('VideoData', 'source: "other.txt" root_folder: "frames/" new_length: 3'),
+                   "'frames/v0/000001.jpg' is a file; a video is a folder of images of its frames")
+        self.check_clip_means(videos, clips, fields)
+        self.check_random_clips(videos, clips, fields)
+
+    def check_clip_means(self, videos, clips, fields):
+        """Checks mean files with five extents, in the formats of both versions of C3D."""
+        mean = np.random.default_rng(9).uniform(0, 99, (3, 3, 10, 12)).astype('<f4')
+        header = b''.join(bytes([number << 3, extent]) for number, extent in enumerate((1,) + mean.shape, 1))
+        length = bytes([mean.nbytes & 127 | 128, mean.nbytes >> 7 & 127 | 128, mean.nbytes >> 14])
+        shape = bytes([0x0a, 5, 1]) + bytes(mean.shape)
+        for name, content in (('v10', header + b'\x32' + length + mean.tobytes()),
+                              ('v11', b'\x3a' + bytes([len(shape)]) + shape + b'\x2a' + length + mean.tobytes())):
+            with open(self.path(name + '.binaryproto'), 'wb') as file:
+                file.write(content)
+            batch = self.read(data_layer('VideoData', fields + 'batch_size: 4', 'transform_param { crop_size: 4 mean_file: "%s'
+                                         '.binaryproto" }' % name), batches=1)[0]
+            self.expect_equal('mean of clips ' + name, batch['data'],
+                              [(self.clip(videos, *c) - mean)[:, :, 3:7, 4:8] for c in clips])
+        self.fails(data_layer('VideoData', fields.replace('length: 3', 'length: 2'), 'transform_param { mean_file: '
+                              '"v10.binaryproto" }'), 'the mean image in v10.binaryproto is 3x3x10x12, but the images of '
+                   'clips.txt are 3x2x10x12')
+
+    def check_random_clips(self, videos, clips, fields):
+        batches = self.read(data_layer('VideoData', fields + 'batch_size: 4', 'transform_param { crop_size: 8 mirror: true }'),
+                            batches=4, phase='train')
+        found = set()
+        for batch in batches:
+            for row, data in enumerate(batch['data']):
+                places = [(top, left, step) for top in range(3) for left in range(5) for step in (1, -1) if np.array_equal(
+                    data, self.clip(videos, *clips[row])[:, :, top:top + 8, left:left + 8][:, :, :, ::step])]
+                self.expect(len(places) == 1, 'a crop is not the same in all frames')
+                found.update(places)
+        self.expect(len(found) > 8 and len({place[2] for place in found}) == 2, 'crops are not random')
+        # The number in the list is that of the frames; the first one and the step between frames are random.
+        self.write('counts.txt', 'v0 9 0\nv1 8 1\nv2 5 2\n')
+        net = data_layer('VideoData', self.VIDEO + 'source: "counts.txt" batch_size: 4 use_temporal_jitter: true '
+                         'use_sampling_rate_jitter: true max_sampling_rate: 3')
+        found = set()
+        for batch in self.read(net, batches=8, phase='train'):
+            for data, label in zip(batch['data'], batch['label']):
+                count = (9, 8, 5)[int(label)]
+                places = [(first, step) for step in (1, 2, 3) for first in range(1, count - 3 * step + 2)
+                          if np.array_equal(data, self.clip(videos, int(label), first, step))]
+                self.expect(len(places) == 1, 'not a clip of the video')
+                found.update(places)
+        self.expect(len(found) > 8 and len({place[1] for place in found}) == 3, 'clips are not random')
+        self.fails(net, 'frames/v0/000000.jpg')  # testing begins at frame 0
+
+    def check_labels_and_errors_of_videos(self):
+        self.write_videos()
+        self.write('classes.txt', 'v0 1 2\nv1 1 0,4\n')
+        fields = self.VIDEO + 'source: "classes.txt" batch_size: 2 use_multiple_label: true num_of_labels: %d'
+        batch = self.read(data_layer('VideoData', fields % 5), batches=1)[0]
+        self.expect_equal('several classes', batch['label'], [[0, 0, 1, 0, 0], [1, 0, 0, 0, 1]])
+        self.fails(data_layer('VideoData', fields % 4), 'classes.txt:2: not a line of FOLDER FRAME LABEL,LABEL... with labels '
+                   'from 0 to 3')
+        # Training skips clips without all frames, as C3D does; testing fails.
+        self.write('clips.txt', 'v0 8 0\nv1 1 1\n')
+        fields = self.VIDEO + 'source: "clips.txt" batch_size: 2'
+        batch = self.read(data_layer('VideoData', fields), batches=1, phase='train')[0]
+        self.expect_equal('labels of complete clips', batch['label'], [1, 1])
+        self.fails(data_layer('VideoData', fields), "clips.txt:1: frame 'frames/v0/000010.jpg' not found")
+        self.write('clips.txt', 'v0 8 0\n')
+        self.fails(data_layer('VideoData', fields), 'no intact record is left; the first error: clips.txt:1: frame', phase='train')
+        self.write('clips.txt', 'v0 1 0\n')
+        with open(self.path('frames/v0/000002.jpg'), 'wb') as file:
+            file.write(png(np.zeros((4, 4, 3), np.uint8)))
+        self.fails(data_layer('VideoData', fields), 'frames/v0/000002.jpg has another size than the first frame of its clip')
+        for text, message in (('v0 1\n', 'clips.txt:1: not a line of FOLDER FRAME LABEL'), ('', 'the list of clips is empty'),
+                              ('v0 -1 0\n', 'clips.txt:1: not a line'), ('v0 1 cat\n', 'clips.txt:1: not a line')):
+            self.write('clips.txt', text)
+            self.fails(data_layer('VideoData', fields), message)
+
+    def check_training_of_videos(self):
+        """Trains a net for videos, whose classes are the brightness of all frames."""
+        for video, value in enumerate((40, 200)):
+            os.makedirs(self.path('frames/t%d' % video), exist_ok=True)
+            for number in range(1, 6):
+                with open(self.path('frames/t%d/%06d.jpg' % (video, number)), 'wb') as file:
+                    file.write(png(np.full((8, 8, 3), value, np.uint8)))
+        self.write('train.txt', 'frames/t0 1 0\nframes/t1 2 1\nframes/t0 3 0\nframes/t1 1 1\n')
+        self.write('train.prototxt', """
+layers { name: "data" type: VIDEO_DATA top: "data" top: "label" image_data_param { source: "train.txt" use_image: true
+  batch_size: 4 crop_size: 6 mirror: true show_data: 0 new_height: 8 new_width: 8 new_length: 3 shuffle: true mean_value: 120
+  scale: 0.01 } }
+layers { name: "conv" type: CONVOLUTION3D bottom: "data" top: "conv" convolution_param { num_output: 4 kernel_size: 3
+  kernel_depth: 3 pad: 1 temporal_pad: 1 weight_filler { type: "gaussian" std: 0.1 } } }
+layers { name: "relu" type: RELU bottom: "conv" top: "conv" }
+layers { name: "pool" type: POOLING3D bottom: "conv" top: "pool" pooling_param { pool: MAX kernel_size: 2 kernel_depth: 1
+  stride: 2 temporal_stride: 1 } }
+layers { name: "ip" type: INNER_PRODUCT bottom: "pool" top: "ip" inner_product_param { num_output: 2
+  weight_filler { type: "gaussian" std: 0.01 } } }
+layers { name: "loss" type: SOFTMAX_LOSS bottom: "ip" bottom: "label" }
+""")
+        self.write('solver.prototxt', 'net: "train.prototxt" base_lr: 0.05 lr_policy: "fixed" max_iter: 40 display: 40 '
+                   'random_seed: 3 snapshot_after_train: false')
+        self.run(self.options.brewc, 'solver.prototxt', '-o', 'train.plan', *self.options.brewc_flags.split())
+        lines = self.run(self.options.brew_run, 'train', 'train.plan')
+        losses = [float(word) for word in re.findall(r'loss = ([-+.e0-9]+)', lines.stderr + lines.stdout)]
+        self.expect(losses and losses[-1] < 0.1 < losses[0], 'the loss does not fall: %s' % losses)
 
     def check_threads(self):
         """Checks that training reads the same batches with any number of threads."""
@@ -393,6 +563,7 @@ class DataLayers(checker.Checker):
             self.expect_equal('ten crops', ten['ip'][()], one['ip'][()], tolerance=1e-4)
 
 
-checker.main(DataLayers, __doc__, 'check_images', 'check_labeled_pixels', 'check_labels_of_forks', 'check_several_labels', 'check_threads', 'check_windows',
+checker.main(DataLayers, __doc__, 'check_images', 'check_labeled_pixels', 'check_labels_of_forks', 'check_several_labels', 'check_videos',
+             'check_labels_and_errors_of_videos', 'check_training_of_videos', 'check_threads', 'check_windows',
              'check_databases', 'check_missing_images', 'check_bad_records', 'check_output',
              'check_resumed', 'check_features', 'check_infer')

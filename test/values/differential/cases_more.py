@@ -34,6 +34,9 @@ layer_case('argmax_values', (2, 4, 3), 'ArgMax', 'argmax_param { out_max_val: tr
 case('continuation_indicator', (2, 3), [
     Layer('layer', 'ContinuationIndicator', [], ['c'], 'continuation_indicator_param { time_step: 2 batch_size: 3 }'),
     Layer('e', 'Eltwise', ['x', 'c'], ['y'])])
+case('continuation_indicator_of_bottom', {'x': (2, 3), 'z': (4, 3, 2)}, [
+    Layer('layer', 'ContinuationIndicator', ['z'], ['c'], 'continuation_indicator_param { time_step: 2 axis: 1 }'),
+    Layer('e', 'Eltwise', ['x', 'c'], ['y'])])
 layer_case('ctc_greedy_decoder', (5, 3, 4), 'CTCGreedyDecoder', labels={'cont': ((5, 3), [0, 1])}, extra=('cont',))
 layer_case('labelsequence_accuracy', (3, 5, 4), 'LabelsequenceAccuracy', 'labelsequence_accuracy_param { '
            'blank_label: 3 }', labels={'label': ((3, 2), [0, 1, 2, 3])}, extra=('label',))
@@ -124,6 +127,10 @@ data_case('image_labelmap_data', 'ImageLabelmapData', 'image_data_param { source
 data_case('image_seg_data', 'ImageSegData', 'image_data_param { source: "pairs.txt" batch_size: 2 label_type: PIXEL } '
           'transform_param { crop_size: 8 mean_value: 50 scale_factors: 1.5 }',
           tops=('x', 'labels', 'sizes'))
+data_case('image_seg_data_crop_sides', 'ImageSegData', 'image_data_param { source: "pairs.txt" batch_size: 2 '
+          'label_type: PIXEL } transform_param { crop_height: 6 crop_width: 7 mean_value: 50 }', tops=('x', 'labels'))
+data_case('video_data', 'VideoData', 'video_data_param { source: "clips.txt" batch_size: 2 use_image: true new_length: 2 '
+          'sampling_rate: 2 new_height: 4 new_width: 3 } transform_param { mean_value: 50 scale: 0.1 }')
 data_case('hdf5_data', 'HDF5Data', 'hdf5_data_param { source: "h5.txt" batch_size: 2 }')
 data_case('tokenized_data', 'TokenizedData', 'tokenized_data_param { source: "text.txt" batch_size: 2 block_size: 3 '
           'debug_index_file: "starts.txt" }', tops=('x', 'position', 'next'))

@@ -34,6 +34,12 @@ def write(folder, brew_data):
     with open(path('pairs.txt'), 'w') as names:
         for i in range(COUNT):
             names.write('%s %s\n' % (path('%d.png' % i), path('%d.png' % (COUNT - 1 - i))))
+    os.mkdir(path('frames'))
+    for i in range(COUNT):  # the contents of a file determine its format, not its name
+        os.symlink(path('%d.png' % i), path('frames/%06d.jpg' % i))
+    with open(path('clips.txt'), 'w') as clips:
+        for i in range(COUNT // 2):
+            clips.write('%s %d %d\n' % (path('frames'), i, i % 3))
     subprocess.run([brew_data, 'convert_imageset', '/', path('images.txt'), path('images_lmdb')], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with h5py.File(path('data.h5'), 'w') as file:

@@ -190,6 +190,13 @@ add('triplet_loss', {'x': (5, 3), 'z': (5, 3), 'u': (5, 3)}, [
 add('triplet_loss_one_gradient', {'x': (4, 2), 'z': (4, 2), 'u': (4, 2)}, [
     Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'loss_weight: 2 propagate_down: false '
           'propagate_down: true propagate_down: false')], outputs=[], bare=['x', 'u'])
+for losstype in range(3):
+    add('triplet_loss_of_sets_%d' % losstype, {'x': (8, 3)}, [
+        Layer('layer', 'TripletLoss', ['x', 'label'], ['l'], DOWN + 'triplet_loss_param { margin: 0.4 losstype: %d '
+              'num_negatives: 2 use_pair: %d }' % (losstype, losstype % 2))], outputs=[], labels={'label': ((8,), [0, 1])})
+add('triplet_loss_num_triplets', {'x': (6, 2, 2)}, [
+    Layer('layer', 'TripletLoss', ['x', 'label'], ['l'], DOWN + 'loss_weight: 0.5 triplet_loss_param { losstype: 0 '
+          'num_triplets: 1 }')], outputs=[], labels={'label': ((6,), [0, 1])})
 # The gradient of the centers is not that of the loss; test_fork_layers.py checks it.
 add('center_loss', {'x': (6, 2, 2)}, [
     Layer('layer', 'CenterLoss', ['x', 'label'], ['l'], DOWN + 'loss_weight: 0.3 param { lr_mult: 0 } '
@@ -236,12 +243,20 @@ def _(name, d):
     add(name, {'x': shape, 'z': shape}, [Layer('layer', 'L1Loss', ['x', 'z'], ['l'])], outputs=[])
 
 
-@random_cases('TripletLoss', 1)
+@random_cases('TripletLoss', 3)
 def _(name, d):
-    shape = d.shape(2, 2)
-    add(name, {'x': shape, 'z': shape, 'u': shape}, [
-        Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'triplet_loss_param { margin: %g }' % d.real(0.1, 1))],
-        outputs=[])
+    if d.choose(True, False):
+        shape = d.shape(2, 2)
+        add(name, {'x': shape, 'z': shape, 'u': shape}, [
+            Layer('layer', 'TripletLoss', ['x', 'z', 'u'], ['l'], 'triplet_loss_param { margin: %g }' % d.real(0.1, 1))],
+            outputs=[])
+        return
+    negatives = d.size(1, 3)
+    items = d.size(1, 3) * (2 + negatives)
+    add(name, {'x': (items, d.size(1, 3))}, [
+        Layer('layer', 'TripletLoss', ['x', 'label'], ['l'], DOWN + 'triplet_loss_param { margin: %g losstype: %d '
+              'num_negatives: %d use_pair: %d }' % (d.real(0.1, 1), d.choose(0, 1, 2), negatives, d.choose(0, 1)))],
+        outputs=[], labels={'label': ((items,), [0, 1])})
 
 
 @random_cases('CenterLoss', 1)

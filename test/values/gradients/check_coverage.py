@@ -28,7 +28,7 @@ WITHOUT_GRADIENT = {
     'Python',  # the host program computes it: see values/host_layers
     'AnnotatedData', 'ContinuationIndicator', 'Data', 'DenseImageData', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData',
     'ImageLabelmapData', 'ImageSegData', 'Input', 'MemoryData', 'MultiLabelImageData', 'TokenizedData',
-    'WindowData'}
+    'VideoData', 'WindowData'}
 # Fields that choose initial values, which the cases set themselves, or an implementation.
 IRRELEVANT_FIELDS = re.compile(r'^(engine|\w*filler|debug_info)$')
 # Fields of messages that several types share, which only C3D's types or DeformableConvolution accept.

@@ -1,6 +1,7 @@
 //===- LabeledPixels.cpp - Shapes of images with labels of pixels ---------===//
 #include "frontends/prototxt/data/DataLayerQuery.h"
 
+#include "caffe/CropSize.h"
 #include "caffe/ImagePairs.h"
 #include "formats/Blob.h"
 #include "formats/PathLookup.h"
@@ -35,7 +36,7 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
   q.hasOwnBatch = true;
   const caffe::ImagePairSettings settings = caffe::imagePairSettings(q.layer);
   const int64_t batch = takeBatchOf(q);
-  const int64_t crop = q.layer.transform_param().crop_size();
+  const caffe::CropSize crop = caffe::cropSizeOf(q.layer.transform_param());
   const DataShape *explicitTop = q.explicitShape(0);
   if (explicitTop)
     q.checkExplicitImage(*explicitTop);
@@ -45,9 +46,9 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
   bool isCropped = false;
   if (settings.newHeight && settings.newWidth) {
     image = {channels, settings.newHeight, settings.newWidth};
-  } else if (crop) {
+  } else if (crop.rows) {
     // Images may have any size: the reader checks each one.
-    image = {channels, crop, crop};
+    image = {channels, crop.rows, crop.columns};
     isCropped = true;
   } else if (const auto list =
                  q.findSource(settings.source, "list of images", "N,C,H,W")) {
@@ -68,12 +69,13 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
   if (!isCropped)
     q.result.record = image;
   q.checkMean(image, isCropped, sourceName);
-  if (crop) {
-    if (!settings.padsToCrop && (crop > image[1] || crop > image[2]))
-      throw badInput("crop_size " + std::to_string(crop) +
+  if (crop.rows) {
+    if (!settings.padsToCrop &&
+        (crop.rows > image[1] || crop.columns > image[2]))
+      throw badInput("crop_size " + std::to_string(crop.rows) +
                      " is larger than the images of " + sourceName +
                      ", which are " + formats::dimsText(image));
-    image = {channels, crop, crop};
+    image = {channels, crop.rows, crop.columns};
   }
   std::vector<DataShape> tops = {{batch, image[0], image[1], image[2]},
                                  {batch, 1, image[1], image[2]}};

@@ -32,6 +32,10 @@ void buildDataInput(LayerBuilder &l) {
     dropOldTransform(*config.mutable_image_data_param());
     config.mutable_image_data_param()->clear_scale();
   }
+  if (config.has_video_data_param()) {
+    dropOldTransform(*config.mutable_video_data_param());
+    config.mutable_video_data_param()->clear_scale();
+  }
   if (config.has_window_data_param()) // its scale has an effect
     dropOldTransform(*config.mutable_window_data_param());
   l.dataInput(std::move(config), l.folder, l.topCount());
@@ -44,7 +48,7 @@ BuildFunctions dataFunctions() {
   for (const char *type :
        {"AnnotatedData", "Data", "DenseImageData", "DummyData", "HDF5Data",
         "ImageData", "ImageLabelmapData", "ImageSegData", "Input", "MemoryData",
-        "MultiLabelImageData", "TokenizedData", "WindowData"})
+        "MultiLabelImageData", "TokenizedData", "VideoData", "WindowData"})
     functions.emplace_back(type, buildDataInput);
   return functions;
 }

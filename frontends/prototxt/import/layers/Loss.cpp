@@ -13,6 +13,8 @@
 #include "frontends/prototxt/import/layers/Formula.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 using namespace brew::dialects;
 using llvm::APFloat;
@@ -224,15 +226,6 @@ void setReduction(ReductionOp op, ReductionKind kind, int64_t axis,
   op.setCoeff(APFloat(coeff));
 }
 
-/// Creates the formula that all bottoms are operands of.
-Value formulaOfBottoms(LayerBuilder &l, llvm::StringRef formula,
-                       llvm::ArrayRef<llvm::StringRef> names) {
-  auto op = l.middleOp<ExpressionOp>(l.bottoms);
-  op.setPropagateDownAttr(l.propagateDown());
-  setFormula(l, op, formula, names);
-  return op.getY();
-}
-
 /// Creates the sums of the elements of each item.
 Value sumOfItems(LayerBuilder &l, Value x) {
   auto op = l.middleOp<ReductionOp>(x);
@@ -262,11 +255,70 @@ void buildL1Loss(LayerBuilder &l) {
   buildMeanOfItems(l, sumOfItems(l, distance.getY()), 1);
 }
 
+/// Creates the squared distances of the items of two values.
+Value squaredDistances(LayerBuilder &l, Value x, Value y) {
+  auto op = l.middleOp<ExpressionOp>({x, y});
+  setFormula(l, op, "(x - y) ^ 2", {"x", "y"});
+  return sumOfItems(l, op.getY());
+}
+
+/// Returns the loss of one negative, whose squared distance from the anchor is
+/// `negative`, while that of the positive is p.
+std::string tripletFormula(const caffe::TripletLossParameter &settings,
+                           const std::string &negative) {
+  const std::string margin = formulaText(settings.margin());
+  if (settings.losstype() == 0)
+    return "relu(p - " + negative + " + " + margin + ")";
+  if (settings.losstype() == 1)
+    return "relu(1 - " + negative + " / (p + " + margin + "))";
+  return "relu(1 - exp(" + negative + ") / (exp(p) + " + margin + "))";
+}
+
+/// Builds the mean over sets, whose members are consecutive items of the first
+/// bottom: an anchor, a positive and negatives. The loss of a set is half of
+/// the sum over its negatives, plus the positive's squared distance if pairs
+/// are used.
+void buildTripletSets(LayerBuilder &l) {
+  const caffe::TripletLossParameter &settings = l.layer.triplet_loss_param();
+  const bool isOld = settings.has_num_triplets();
+  const int64_t negatives =
+      isOld ? settings.num_triplets() : settings.num_negatives();
+  auto sets = l.firstOp<ReshapeOp>(0, l.bottoms[0]);
+  sets.setDims({-1, 2 + negatives});
+  sets.setAxis(0);
+  sets.setNumAxes(1);
+  auto members = SliceOp::create(
+      l.b, l.loc, l.types(static_cast<int>(2 + negatives)), sets.getY());
+  l.setTops(members, 0, 0);
+  members.setAxis(1);
+  members.setPoints({});
+  const mlir::ValueRange ys = members.getYs();
+
+  llvm::SmallVector<Value> distances = {squaredDistances(l, ys[0], ys[1])};
+  std::vector<std::string> names = {"p"};
+  std::string formula = isOld || settings.use_pair() ? "p" : "0";
+  for (int64_t i = 0; i < negatives; ++i) {
+    distances.push_back(squaredDistances(l, ys[0], ys[2 + i]));
+    names.push_back("n" + std::to_string(i));
+    formula += " + " + tripletFormula(settings, names.back());
+  }
+  auto losses = l.middleOp<ExpressionOp>(distances);
+  setFormula(l, losses, formula,
+             llvm::SmallVector<llvm::StringRef>(names.begin(), names.end()));
+  buildMeanOfItems(l, losses.getY(), 0.5F);
+}
+
 /// Builds the mean over the items of half of
 /// max(margin + |anchor - positive|^2 - |anchor - negative|^2, 0).
 void buildTripletLoss(LayerBuilder &l) {
-  const Value difference = sumOfItems(
-      l, formulaOfBottoms(l, "(a - p) ^ 2 - (a - n) ^ 2", {"a", "p", "n"}));
+  if (l.bottoms.size() == 2)
+    return buildTripletSets(l);
+  auto distances = l.middleOp<ExpressionOp>(l.bottoms.take_front(3));
+  if (auto down = l.propagateDown())
+    distances.setPropagateDownAttr(
+        l.b.getDenseBoolArrayAttr(down.asArrayRef().take_front(3)));
+  setFormula(l, distances, "(a - p) ^ 2 - (a - n) ^ 2", {"a", "p", "n"});
+  const Value difference = sumOfItems(l, distances.getY());
   const std::string margin = formulaText(l.layer.triplet_loss_param().margin());
   auto hinge = l.middleOp<ExpressionOp>(difference);
   setFormula(l, hinge, "relu(d + " + margin + ")", {"d"});

@@ -1,10 +1,13 @@
 //===- Recurrent.cpp - Recurrent layers -----------------------------------===//
 
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
+#include "dialects/Brew/layers/reduction/Reduction.h"
+#include "dialects/Brew/layers/shape/Arrays.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
 using namespace brew::dialects;
+using mlir::Value;
 
 namespace brew::prototxt {
 
@@ -44,11 +47,43 @@ void buildLstm(LayerBuilder &l) {
   join.setNumAxes(2);
 }
 
+/// Creates a vector with as many elements as dimension `axis` of the bottom,
+/// for its shape alone.
+Value vectorAlong(LayerBuilder &l, int axis) {
+  auto column = l.firstOp<ReshapeOp>(0, l.bottoms[0]); // at least axis + 2 axes
+  column.setDims({1});
+  column.setAxis(-1);
+  column.setNumAxes(0);
+  column.setPropagateDownAttr(l.b.getDenseBoolArrayAttr({false}));
+  auto leading = l.middleOp<ReductionOp>(column.getY());
+  leading.setKind(ReductionKind::Sum);
+  leading.setAxis(axis + 1);
+  leading.setCoeff(llvm::APFloat(1.0F));
+  Value sums = leading.getY();
+  for (int i = 0; i < axis; ++i) {
+    auto op = l.middleOp<AxisSumOp>(sums);
+    op.setAxis(i);
+    sums = op.getY();
+  }
+  auto vector = l.middleOp<ReshapeOp>(sums);
+  vector.setDims({-1});
+  vector.setAxis(0);
+  vector.setNumAxes(-1);
+  return vector.getY();
+}
+
 /// Builds indicators of sequences that start at the first step of each batch.
 void buildContinuationIndicator(LayerBuilder &l) {
   const caffe::ContinuationIndicatorParameter &settings =
       l.layer.continuation_indicator_param();
   const int64_t steps = settings.time_step(), streams = settings.batch_size();
+  if (!l.bottoms.empty()) {
+    std::vector<double> column(steps, 1);
+    column[0] = 0;
+    l.lastOp<BroadcastOp>(0, {l.constant("indicators", {steps, 1}, column),
+                              vectorAlong(l, settings.axis())});
+    return;
+  }
   std::vector<double> values(steps * streams, 1);
   std::fill_n(values.begin(), streams, 0);
   l.lastOp<SplitOp>(0, l.constant("indicators", {steps, streams}, values));

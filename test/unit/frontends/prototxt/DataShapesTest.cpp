@@ -169,7 +169,7 @@ TEST_F(DatabaseSource, comparesInputShapeOptionWithSource) {
   EXPECT_NE(errorOf([&] {
               inferShapes(dataLayer("crop_size: 4", "none"),
                           optionsOf({"data=1,3,5,5"}));
-            }).second.find("but crop_size makes them 4x4"),
+            }).second.find("but the crop makes them 4x4"),
             std::string::npos);
 }
 

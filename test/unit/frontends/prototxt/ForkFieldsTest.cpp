@@ -13,13 +13,13 @@ namespace caffe = brew::caffe;
 namespace {
 
 TEST(ForkFields, FindsForksOfFieldsValuesAndTypes) {
-  EXPECT_EQ(forksWithField("LayerParameter", "video_data_param"),
+  EXPECT_EQ(forksWithField("VideoDataParameter", "video_type"),
             "SSD (weiliu89/caffe)");
   EXPECT_EQ(forksWithField("ConvolutionParameter", "fusion_type"),
             "Intel Caffe");
   EXPECT_EQ(forksWithField("PoolingParameter", "saturate"), "Synopsys Caffe");
   EXPECT_EQ(forksWithField("LayerParameter", "name"), "");
-  EXPECT_EQ(forksWithField("PoolingParameter", "video_data_param"), "");
+  EXPECT_EQ(forksWithField("PoolingParameter", "video_type"), "");
   EXPECT_EQ(forksWithValue("DB", "IMAGEDB"), "MyCaffe");
   EXPECT_EQ(forksWithLayerType("ROIPooling"),
             "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");

@@ -126,6 +126,13 @@ TEST(LegacyV1, MovesDataFieldsToTransformParam) {
                   "mean_file: 'm' crop_size: 3 mirror: true } }"),
       "layer { type: \"Data\" transform_param { scale: 2 mirror: true "
       "crop_size: 3 mean_file: \"m\" } data_param { source: \"s\" } }");
+  EXPECT_EQ(
+      upgradedNet("layers { type: VIDEO_DATA image_data_param { source: 's'\n"
+                  "scale: 2 mean_value: 3 new_length: 4 sampling_rate: 5\n"
+                  "show_data: 0 use_image: true ignore_label: 6 } }"),
+      "layer { type: \"VideoData\" transform_param { scale: 2 mean_value: 3 } "
+      "image_data_param { ignore_label: 6 } video_data_param { source: \"s\" "
+      "new_length: 4 show_data: false use_image: true sampling_rate: 5 } }");
   // Only data layers are changed.
   EXPECT_EQ(upgradedNet("layers { type: RELU data_param { scale: 2 } }"),
             "layer { type: \"ReLU\" data_param { scale: 2 } }");

@@ -159,7 +159,7 @@ layer { name: "s" type: "Split" bottom: "x" }
 TEST(NetGraph, reportsUnknownTypes) {
   GraphResult built = buildGraph(std::string(inputX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
-layer { name: "b" type: "VideoData" bottom: "x" top: "b" }
+layer { name: "b" type: "CPMData" bottom: "x" top: "b" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
                                  caffe::TRAIN, /*forCompilation=*/true);
@@ -167,8 +167,9 @@ layer { name: "d" bottom: "x" top: "d" }
       built.diagnostics.str(),
       "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
       "you mean 'ReLU'?\n"
-      "f.prototxt:5:25: error: layer 'b': unknown layer type 'VideoData'; "
-      "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
+      "f.prototxt:5:25: error: layer 'b': unknown layer type 'CPMData'; "
+      "it belongs to Convolutional Pose Machines (shihenw/caffe), not to BVLC "
+      "Caffe 1.0\n"
       "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
 }
 

@@ -294,7 +294,7 @@ TEST(DataPipeline, RetriesToOpenMissingSources) {
 
 TEST(DataPipeline, ReportsUnknownLayerTypes) {
   Executor executor(test::loadPlan(test::linearModel(
-      "name: 'd' type: 'VideoData' top: 'x' top: 'target'", kSolver)));
-  test::expectError(ExitStatus::BadInput, "'d' (VideoData)",
+      "name: 'd' type: 'CPMData' top: 'x' top: 'target'", kSolver)));
+  test::expectError(ExitStatus::BadInput, "'d' (CPMData)",
                     [&] { DataPipeline(executor, 0, {1}, ""); });
 }
