@@ -176,6 +176,8 @@ void checkMeanField(LayerChecker &c) {
     if (!(value > 0) || std::isinf(value))
       c.error(settings, field, std::string(field) + " must be positive");
   }
+  if (c.layer.propagate_down_size() > 2 && c.layer.propagate_down(2))
+    c.error(c.layer, "propagate_down", "no gradient can reach the image", 2);
   const std::string &spatial = settings.spatial_filter_weights_str(),
                     &bilateral = settings.bilateral_filter_weights_str();
   auto check = [&](const std::string &text, const std::string &field,
