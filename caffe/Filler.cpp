@@ -72,6 +72,16 @@ Filler::Filler(const caffe::FillerParameter &parameter,
       refuse("needs a blob with four dimensions");
     if (shape[2] != shape[3])
       refuse("needs a square kernel");
+  } else if (type == "diagonal") {
+    kind = Kind::Diagonal;
+    first = parameter.value();
+    diagonal.assign(parameter.diagonal().begin(), parameter.diagonal().end());
+    const std::size_t rank = shape.size();
+    if (rank < 2 || shape[rank - 1] != shape[rank - 2] ||
+        (diagonal.size() != 1 &&
+         diagonal.size() != static_cast<std::size_t>(shape[rank - 1])))
+      refuse("needs a square matrix, and one number for its diagonal or one "
+             "for each element of it");
   } else {
     const std::vector<std::string> knownTypes = {
         "constant", "uniform", "gaussian", "positive_unitball",
@@ -136,6 +146,15 @@ void Filler::fillChunk(std::int64_t from, std::int64_t count,
     const std::int64_t rowSize = elements / shape[0];
     for (std::int64_t i = 0; i < count; ++i)
       out[i] /= rowSums[(from + i) / rowSize];
+    break;
+  }
+  case Kind::Diagonal: {
+    const std::int64_t size = shape.back();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = (from + i) / size % size;
+      const bool isDiagonal = (from + i) % size == row;
+      out[i] = isDiagonal ? diagonal[diagonal.size() > 1 ? row : 0] : first;
+    }
     break;
   }
   case Kind::Bilinear:

@@ -1,8 +1,8 @@
 //===- Filler.h - Initial values of parameters and dummy data ---*- C++ -*-===//
 //
-// Caffe's seven fillers over counter-based random numbers. Element i depends
-// only on (filler, shape, seed, stream, i), so the bits are the same for any
-// number of threads and any target.
+// Caffe's seven fillers, and a diagonal matrix, over counter-based random
+// numbers. Element i depends only on (filler, shape, seed, stream, i), so the
+// bits are the same for any number of threads and any target.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -46,7 +46,7 @@ private:
   /// Number of elements that are computed at a time.
   static constexpr std::int64_t kChunk = 256;
 
-  enum class Kind { Constant, Uniform, Gaussian, UnitBall, Bilinear };
+  enum class Kind { Constant, Uniform, Gaussian, UnitBall, Bilinear, Diagonal };
 
   /// Returns the fan-in, the fan-out or their average, as variance_norm
   /// selects.
@@ -65,14 +65,15 @@ private:
   std::vector<std::int64_t> shape;
   std::int64_t elements = 1;
   RandomStream stream;
-  /// Constant: the value. Uniform: [first, second). Gaussian: mean and standard
-  /// deviation.
+  /// Constant: the value. Diagonal: the other elements. Uniform: [first,
+  /// second). Gaussian: mean and standard deviation.
   double first = 0, second = 0;
   /// Probability that an element of a sparse gaussian is not 0; 1 if not
   /// sparse.
   double keepProbability = 1;
-  std::uint64_t drawBase = 0;  ///< stream position of element 0 of this fill
-  std::vector<double> rowSums; ///< unit ball: one per row of this fill
+  std::vector<double> diagonal; ///< its elements, or the one of all of them
+  std::uint64_t drawBase = 0;   ///< stream position of element 0 of this fill
+  std::vector<double> rowSums;  ///< unit ball: one per row of this fill
 };
 
 //===----------------------------------------------------------------------===//

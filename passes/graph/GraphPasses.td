@@ -127,6 +127,9 @@ def LowerRecurrent : Pass<"brew-lower-recurrent", "::brew::dialects::ProgramOp">
 
     The number of previous runs, `brew.run_count`, is such a `brew.param` too.
 
+    The time steps of `brew.conv_lstm`, whose states have their true gradients, and the iterations
+    of `brew.mean_field` become operations of their own.
+
     Input:
 
         %y = brew.lstm "l"(%x, %cont, %w, %b, %wh)

@@ -2,10 +2,12 @@
 #include "runtime/host_layers/HostLayers.h"
 
 #include "plan/Operands.h"
+#include "runtime/host_layers/CenternetDetections.h"
 #include "runtime/host_layers/DetectionEvaluate.h"
 #include "runtime/host_layers/DetectionFiles.h"
 #include "runtime/host_layers/EvalDetection.h"
 #include "runtime/host_layers/Hdf5Output.h"
+#include "runtime/host_layers/MeanFieldFilter.h"
 #include "runtime/host_layers/MultiBoxLoss.h"
 #include "runtime/host_layers/Proposal.h"
 #include "runtime/host_layers/RegionLoss.h"
@@ -19,6 +21,8 @@ namespace brew::runtime {
 
 /// Returns the runtime's built-in type of this name, or null.
 static const HostLayerType *findBuiltinType(const std::string &type) {
+  if (type == kCenternetDetections)
+    return &centernetDetectionsType();
   if (type == kDetectionEvaluate)
     return &detectionEvaluateType();
   if (type == kDetectionFiles)
@@ -27,6 +31,8 @@ static const HostLayerType *findBuiltinType(const std::string &type) {
     return &evalDetectionType();
   if (type == kHdf5Output)
     return &hdf5OutputType();
+  if (type == kMeanFieldFilter)
+    return &meanFieldFilterType();
   if (type == kMultiBoxLoss)
     return &multiBoxLossType();
   if (type == kProposal)

@@ -358,6 +358,35 @@ class ForkLayers(ForkCase):
         # The second path is a single 1.
         self.close(net.forward()["y"], 3 / 4)
 
+    def check_top_k(self, x, groups, k, text, phase=caffe.TEST):
+        """`groups` are the dimensions along which elements compete."""
+        net = self.net("TopK", "topk_param { %s }" % text, {"x": x}, phase)
+        others = [axis for axis in range(x.ndim) if axis not in groups]
+        rows = x.transpose(others + groups).reshape(int(np.prod([x.shape[axis] for axis in others])), -1)
+        kept = np.zeros_like(rows)
+        np.put_along_axis(kept, np.argsort(-rows, axis=1, kind="stable")[:, :k], 1, axis=1)
+        mask = kept.reshape([x.shape[axis] for axis in others + groups]).transpose(np.argsort(others + groups))
+        self.close(net.forward()["y"], x * mask)
+        dy = net.blobs["y"].diff[...] = random_array(4, *x.shape)
+        net.backward()
+        self.close(net.blobs["x"].diff, dy * mask)
+
+    def test_top_k(self):
+        x = random_array(3, 4, 3, 5, 2)
+        self.check_top_k(x, [1, 2, 3], 7, "k_num: 7 a: 1")
+        self.check_top_k(x, [0], 2, "k_num: 2 a: 1 grouping: LIFETIME")
+        self.check_top_k(x, [2, 3], 4, "k_num: 4 a: 1 grouping: CONV_SPATIAL")
+        self.check_top_k(x, [1], 1, "k_num: 1 a: 1 grouping: CONV_CROSS_CHANNEL")
+        self.check_top_k(x, [0], 3, "k_num: 3 a: 1 grouping: CONV_LIFETIME_SPATIAL")
+        self.check_top_k(x, [0, 2, 3], 9, "k_num: 9 a: 1 grouping: CONV_LIFETIME_CHANNEL")
+        # Counts are rounded down, and at least one; `a` counts in tests only.
+        self.check_top_k(x, [1, 2, 3], 3, "k_perc: 0.11 a: 2", caffe.TRAIN)
+        self.check_top_k(x, [1, 2, 3], 6, "k_perc: 0.11 a: 2")
+        self.check_top_k(x, [1, 2, 3], 1, "k_num: 2 a: 0.1")
+        self.check_top_k(x, [1, 2, 3], 30, "k_num: 1000 a: 1")
+        # Of equal elements, the first ones are kept.
+        self.check_top_k(np.round(2 * x), [1, 2, 3], 7, "k_num: 7 a: 1")
+
     def test_continuation_indicator(self):
         net = self.net("ContinuationIndicator", "continuation_indicator_param { time_step: 3 batch_size: 2 }", {})
         self.close(net.forward()["y"], [[0, 0], [1, 1], [1, 1]])

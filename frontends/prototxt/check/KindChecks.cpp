@@ -43,6 +43,14 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
                           " and " + countWithNoun(layer.top_size(), "top"));
 }
 
+/// Returns whether a field of LayerParameter contains settings of some types.
+bool isSettings(const std::string &field) {
+  const std::string suffix = "_param";
+  return field.size() > suffix.size() &&
+         field.compare(field.size() - suffix.size(), suffix.size(), suffix) ==
+             0;
+}
+
 /// Warns of settings that only other layer types read. They are probably
 /// mistakes.
 void warnUnusedBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
@@ -51,7 +59,7 @@ void warnUnusedBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
   std::vector<const google::protobuf::FieldDescriptor *> fields;
   reflection->ListFields(layer, &fields);
   for (const auto *field : fields)
-    if (field->message_type() && !field->is_repeated() &&
+    if (field->message_type() && isSettings(field->name()) &&
         !kind.reads(field->name()) && field->name() != kind.refusedBlock)
       diagnostics.warning(locations.where(layer, field->name()),
                           layerPrefix(layer) + field->name() +

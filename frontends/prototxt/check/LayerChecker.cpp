@@ -144,6 +144,8 @@ void LayerChecker::filler(const caffe::FillerParameter &filler) {
       "constant", "uniform", "gaussian", "positive_unitball",
       "xavier",   "msra",    "bilinear"};
   const std::string &type = filler.type();
+  if (type == "diagonal" && !locations.find(filler, "type"))
+    return; // set by the layer itself
   if (const std::string forks = forksWithFiller(type); !forks.empty())
     unsupported(filler, "type",
                 "filler type '" + type + "' belongs to " + forks +
@@ -157,6 +159,7 @@ void LayerChecker::filler(const caffe::FillerParameter &filler) {
           "only a gaussian filler can be sparse, not '" + type + "'");
   else if (filler.sparse() < -1)
     error(filler, "sparse", "sparse must not be negative");
+  refuse(filler, {"diagonal"}, "is set by layers, not in a prototxt");
   if (type == "uniform" && !(filler.min() <= filler.max()))
     error(filler, "min", "the filler has min above max");
   if (type == "gaussian" && !(filler.std() >= 0))

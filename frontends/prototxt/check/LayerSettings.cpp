@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/check/LayerSettings.h"
 
+#include <sstream>
+
 namespace brew::prototxt {
 
 LayerText layerPrefix(const caffe::LayerParameter &layer) {
@@ -90,8 +92,30 @@ bool writesResultFiles(const caffe::SaveOutputParameter &files) {
          !files.name_size_file().empty();
 }
 
+const caffe::LSTMConvolutionParameter &
+convLstmSettings(const caffe::LayerParameter &layer, bool ofHiddenState) {
+  const auto &settings = layer.lstm_conv_param();
+  for (const caffe::LSTMConvolutionParameter &convolution : settings)
+    if (convolution.type() != (ofHiddenState ? "input" : "hidden"))
+      return convolution;
+  return caffe::LSTMConvolutionParameter::default_instance();
+}
+
+std::vector<float> classWeights(const std::string &text) {
+  std::vector<float> weights;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    std::istringstream number(word);
+    float weight = 0;
+    if (!(number >> weight) || !number.eof())
+      return {};
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
 int exposedStates(const caffe::LayerParameter &layer) {
-  const int states = layer.type() == "LSTM" ? 2 : 1;
+  const int states = layer.type() == "RNN" ? 1 : 2;
   return layer.recurrent_param().expose_hidden() ? states : 0;
 }
 

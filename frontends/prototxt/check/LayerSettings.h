@@ -79,7 +79,15 @@ bool hasCornerRois(const caffe::LayerParameter &layer);
 /// writes files.
 bool writesResultFiles(const caffe::SaveOutputParameter &files);
 
-/// Returns the number of states of an LSTM or RNN that are bottoms and tops
+/// Returns ConvLSTM's settings of the convolution of the sequence, or of the
+/// hidden state.
+const caffe::LSTMConvolutionParameter &
+convLstmSettings(const caffe::LayerParameter &layer, bool ofHiddenState);
+/// Returns MultiStageMeanfield's initial weights of the classes (`text`), which
+/// are separated by spaces. Empty if one of them is not a number.
+std::vector<float> classWeights(const std::string &text);
+
+/// Returns the number of states of a recurrent layer that are bottoms and tops
 /// (expose_hidden).
 int exposedStates(const caffe::LayerParameter &layer);
 /// Returns whether an LSTM or RNN has the optional static input.

@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <google/protobuf/text_format.h>
+
 using namespace mlir;
 using namespace brew::dialects;
 
@@ -101,6 +103,16 @@ void LayerBuilder::storeParam(int index, Value value) {
   StoreParamOp::create(
       b, loc, value,
       params[index].getDefiningOp<ParamValueOp>().getParamAttr());
+}
+
+std::string layerText(const caffe::LayerParameter &layer) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(layer, &text);
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  return text;
 }
 
 BuildFunction findBuildFunction(const LayerKind &kind) {

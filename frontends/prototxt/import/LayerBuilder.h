@@ -149,6 +149,10 @@ private:
   mlir::DenseF32ArrayAttr lossWeights(int from, int to) const;
 };
 
+/// Returns the settings of a layer that the runtime computes: the layer in
+/// prototxt on one line.
+std::string layerText(const caffe::LayerParameter &layer);
+
 /// Builds a checked layer of one type.
 using BuildFunction = void (*)(LayerBuilder &);
 /// Layer types and their functions.

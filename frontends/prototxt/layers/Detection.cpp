@@ -279,6 +279,29 @@ void checkDetectionOutput(LayerChecker &c) {
   checkResultFiles(c, settings.save_output_param());
   if (settings.visualize())
     c.unsupported(settings, "visualize", "drawing detections is not supported");
+  c.refuse(settings, {"nms_thresh", "has_lm"},
+           "is a setting of CenternetDetectionOutput");
+}
+
+void checkCenternetDetections(LayerChecker &c) {
+  const caffe::DetectionOutputParameter &settings =
+      c.layer.detection_output_param();
+  c.count(settings, "num_classes");
+  if (settings.num_classes() == 1)
+    c.error(settings, "num_classes",
+            "num_classes is 1; it must be at least 2, as it counts the "
+            "background");
+  if (!(settings.nms_thresh() >= 0))
+    c.error(settings, "nms_thresh", "nms_thresh must not be negative");
+  if (!settings.share_location())
+    c.unsupported(settings, "share_location",
+                  "all classes have the same boxes; share_location: false is "
+                  "not supported");
+  c.refuse(settings,
+           {"background_label_id", "nms_param", "save_output_param",
+            "code_type", "variance_encoded_in_target", "visualize",
+            "visualize_threshold", "save_file"},
+           "is not a setting of CenternetDetectionOutput");
 }
 
 /// The background is class 0, regardless of background_label_id.
@@ -305,6 +328,10 @@ LayerRows detectionLayers() {
   return {
       LayerKind{"BoxAnnotatorOHEM", 4, 4, 2, 2, "box_annotator_ohem_param"}
           .checkedBy(checkBoxAnnotator),
+      // yuqj1991's caffe_train.
+      LayerKind{"CenternetDetectionOutput", 2, 2, 1, 1,
+                "detection_output_param"}
+          .checkedBy(checkCenternetDetections),
       LayerKind{"DeformablePSROIPooling", 2, 3, 1, 1,
                 "deformable_psroi_pooling_param"}
           .withoutForcedGradient(1)

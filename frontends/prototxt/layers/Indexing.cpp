@@ -3,6 +3,7 @@
 #include "frontends/prototxt/check/LayerChecker.h"
 
 #include <climits>
+#include <cmath>
 
 namespace brew::prototxt {
 
@@ -38,6 +39,23 @@ std::vector<ParamBlob> embedParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
+void checkTopK(LayerChecker &c) {
+  const caffe::TopKParameter &settings = c.layer.topk_param();
+  if (settings.has_k_num() == settings.has_k_perc())
+    c.error(settings, settings.has_k_perc() ? "k_perc" : "k_num",
+            settings.has_k_num() ? "give either k_num or k_perc, not both"
+                                 : "needs k_num or k_perc");
+  if (settings.has_k_num())
+    c.count(settings, "k_num");
+  if (settings.has_k_perc() &&
+      !(settings.k_perc() > 0 && settings.k_perc() <= 1))
+    c.error(settings, "k_perc", "k_perc must be above 0 and at most 1");
+  if (!settings.has_a())
+    c.reportMissing(settings, "a");
+  else if (!(settings.a() > 0) || std::isinf(settings.a()))
+    c.error(settings, "a", "a must be positive");
+}
+
 } // namespace
 
 LayerRows indexingLayers() {
@@ -48,6 +66,8 @@ LayerRows indexingLayers() {
           .checkedBy(checkEmbed)
           .withParams(embedParams),
       LayerKind{"Filter", 2, -1, 1, -1}.checkedBy(checkFilter),
+      // ctensmeyer's fork.
+      plainKind("TopK", "topk_param").checkedBy(checkTopK),
   };
 }
 

@@ -1,25 +1,29 @@
 //===- Recurrent.cpp - Recurrent layers -----------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/layers/DefaultFiller.h"
 #include "support/NumberText.h"
 
-#include <climits>
+#include <cmath>
+#include <set>
 
 namespace brew::prototxt {
 
 namespace {
 
-void checkRecurrent(LayerChecker &c) {
+/// Checks the numbers of bottoms and tops, which expose_hidden increases, and
+/// debug_info. `optionalBottoms` is the number of static inputs.
+void checkStates(LayerChecker &c, int optionalBottoms) {
   const caffe::RecurrentParameter &settings = c.layer.recurrent_param();
-  c.count(settings, "num_output");
   const int states = exposedStates(c.layer);
   const int bottoms = 2 + states, tops = 1 + states;
-  if (c.layer.bottom_size() < bottoms || c.layer.bottom_size() > bottoms + 1)
+  if (c.layer.bottom_size() < bottoms ||
+      c.layer.bottom_size() > bottoms + optionalBottoms)
     c.error(c.layer, "bottom",
             std::string(settings.expose_hidden() ? "with" : "without") +
                 " expose_hidden takes " + countWithNoun(bottoms, "bottom") +
-                ", or one more for a static input, but has " +
-                std::to_string(c.layer.bottom_size()));
+                (optionalBottoms ? ", or one more for a static input" : "") +
+                ", but has " + std::to_string(c.layer.bottom_size()));
   if (c.layer.top_size() != tops)
     c.error(c.layer, "top",
             std::string(settings.expose_hidden() ? "with" : "without") +
@@ -28,6 +32,11 @@ void checkRecurrent(LayerChecker &c) {
   if (settings.debug_info())
     c.warn(settings, "debug_info",
            "debug_info has no effect: the steps are compiled into the net");
+}
+
+void checkRecurrent(LayerChecker &c) {
+  c.count(c.layer.recurrent_param(), "num_output");
+  checkStates(c, /*optionalBottoms=*/1);
 }
 
 /// Returns weights and bias of the sequence, weights of the static input, and
@@ -45,6 +54,175 @@ std::vector<ParamBlob> recurrentParams(const caffe::LayerParameter &layer) {
     params.push_back({&settings.bias_filler()});
   }
   return params;
+}
+
+/// Checks that the convolutions of a ConvLSTM are one of both blobs, or one of
+/// each.
+void checkConvLstmTypes(LayerChecker &c) {
+  const auto &convolutions = c.layer.lstm_conv_param();
+  std::set<std::string> types;
+  for (const auto &convolution : convolutions) {
+    const std::string &type = convolution.type();
+    if (type != "all" && type != "input" && type != "hidden")
+      c.error(convolution, "type",
+              "type is '" + type + "'; it must be all, input or hidden");
+    types.insert(type);
+  }
+  const bool ignoresInput = c.layer.lstm_debug_param().ignore_x();
+  if (convolutions.empty())
+    c.reportMissing(c.layer, "lstm_conv_param");
+  else if (types != std::set<std::string>{"all"} &&
+           types != std::set<std::string>{"hidden", "input"} &&
+           !(ignoresInput && types == std::set<std::string>{"hidden"}))
+    c.error(c.layer, "lstm_conv_param",
+            "takes one lstm_conv_param of type all, or one each of the types "
+            "input and hidden");
+  else if (convolutions.size() > static_cast<int>(types.size()))
+    c.error(c.layer, "lstm_conv_param", "has two lstm_conv_param of one type",
+            1);
+  else if (convolutions.size() == 2 &&
+           convolutions[0].num_output() != convolutions[1].num_output())
+    c.error(convolutions[1], "num_output",
+            "num_output is " + std::to_string(convolutions[1].num_output()) +
+                ", but that of the other convolution is " +
+                std::to_string(convolutions[0].num_output()));
+}
+
+void checkConvLstmWindow(LayerChecker &c,
+                         const caffe::LSTMConvolutionParameter &settings) {
+  c.count(settings, "num_output");
+  if (settings.group() == 0 || settings.group() > kMaxWindowSetting)
+    c.error(settings, "group",
+            "group is " + std::to_string(settings.group()) +
+                "; it must be at least 1");
+  else if (settings.num_output() % settings.group())
+    c.error(settings, "num_output",
+            "num_output " + std::to_string(settings.num_output()) +
+                " is not a multiple of group " +
+                std::to_string(settings.group()));
+  if (settings.kernel_size_size() == 0)
+    c.reportMissing(settings, "kernel_size");
+  for (const char *field : {"kernel_size", "stride", "pad", "dilation"}) {
+    c.perDimension(settings, field, "", std::string(field) != "pad");
+    if (c.locations.find(settings, field, 2))
+      c.error(settings, field,
+              std::string(field) +
+                  " takes one value, or one each for height and width",
+              2);
+  }
+  if (settings.type() == "input")
+    for (const char *field : {"bias_term", "bias_filler"}) {
+      if (c.locations.find(settings, field))
+        c.warn(settings, field,
+               std::string(field) +
+                   " has no effect: the convolution of type hidden has the "
+                   "bias");
+    }
+  else if (!settings.bias_term())
+    c.unsupported(settings, "bias_term", "ConvLSTM always has a bias");
+}
+
+void checkConvLstm(LayerChecker &c) {
+  c.refuse(c.layer.recurrent_param(),
+           {"num_output", "weight_filler", "bias_filler"},
+           "is not a setting of ConvLSTM; lstm_conv_param has it");
+  checkStates(c, /*optionalBottoms=*/0);
+  checkConvLstmTypes(c);
+  for (const auto &convolution : c.layer.lstm_conv_param())
+    checkConvLstmWindow(c, convolution);
+  const caffe::LSTMDebugParameter &debug = c.layer.lstm_debug_param();
+  if (debug.expose_size())
+    c.unsupported(debug, "expose",
+                  "blobs of single time steps cannot be exposed; expose_hidden "
+                  "exposes those of the last one");
+  if (debug.disable_hadamard())
+    c.refuse(debug, {"axis_hadamard", "num_axes_hadamard"},
+             "has no effect with disable_hadamard");
+}
+
+/// Returns the parameters in the order of the fork's unrolled net. Its layers
+/// DummyForward have one element each, which nothing reads.
+std::vector<ParamBlob> convLstmParams(const caffe::LayerParameter &layer) {
+  const caffe::LSTMDebugParameter &debug = layer.lstm_debug_param();
+  const ParamBlob placeholder = {nullptr, /*isStatistic=*/true,
+                                 /*setsMultipliers=*/true};
+  const auto &hidden = convLstmSettings(layer, /*ofHiddenState=*/true);
+  std::vector<ParamBlob> params;
+  if (!debug.ignore_x())
+    params.push_back({&convLstmSettings(layer, false).weight_filler()});
+  params.insert(params.end(), 2, placeholder);
+  params.push_back({&hidden.weight_filler()});
+  params.push_back({&hidden.bias_filler()});
+  const caffe::FillerParameter unset;
+  if (!debug.disable_hadamard())
+    params.insert(params.end(), 3, {fillerOr(false, unset, 1)});
+  params.insert(params.end(), 2, placeholder);
+  return params;
+}
+
+void checkMeanField(LayerChecker &c) {
+  constexpr uint32_t kMaxIterations = 1024; // each becomes several operations
+  const caffe::MultiStageMeanfieldParameter &settings =
+      c.layer.multi_stage_meanfield_param();
+  if (settings.num_iterations() < 2 ||
+      settings.num_iterations() > kMaxIterations)
+    c.error(settings, "num_iterations",
+            "num_iterations must be from 2 to " +
+                std::to_string(kMaxIterations));
+  for (const char *field : {"theta_alpha", "theta_beta", "theta_gamma"}) {
+    const auto *descriptor = settings.GetDescriptor()->FindFieldByName(field);
+    const float value =
+        settings.GetReflection()->GetFloat(settings, descriptor);
+    if (!(value > 0) || std::isinf(value))
+      c.error(settings, field, std::string(field) + " must be positive");
+  }
+  if (c.layer.propagate_down_size() > 2 && c.layer.propagate_down(2))
+    c.error(c.layer, "propagate_down", "no gradient can reach the image", 2);
+  const std::string &spatial = settings.spatial_filter_weights_str(),
+                    &bilateral = settings.bilateral_filter_weights_str();
+  auto check = [&](const std::string &text, const std::string &field,
+                   const char *ofAllClasses) {
+    if (text.empty())
+      return;
+    if (classWeights(text).empty())
+      c.error(settings, field,
+              field + " must be numbers that are separated by spaces");
+    c.refuse(settings, {ofAllClasses},
+             "cannot be given together with " + field);
+  };
+  check(spatial, "spatial_filter_weights_str", "spatial_filter_weight");
+  check(bilateral, "bilateral_filter_weights_str", "bilateral_filter_weight");
+  const size_t counts[] = {classWeights(spatial).size(),
+                           classWeights(bilateral).size()};
+  if (counts[0] && counts[1] && counts[0] != counts[1])
+    c.error(settings, "bilateral_filter_weights_str",
+            "bilateral_filter_weights_str has weights of " +
+                std::to_string(counts[1]) +
+                " classes, but spatial_filter_weights_str of " +
+                std::to_string(counts[0]));
+}
+
+/// Returns a filler of a diagonal matrix with these elements, or this one.
+const caffe::FillerParameter *diagonalFiller(const std::vector<float> &elements,
+                                             float element) {
+  caffe::FillerParameter filler;
+  filler.set_type("diagonal");
+  filler.mutable_diagonal()->Add(elements.begin(), elements.end());
+  if (elements.empty())
+    filler.add_diagonal(element);
+  return cachedFiller(filler);
+}
+
+/// Returns the weights of the spatial and of the bilateral kernel, and the
+/// compatibility of classes, which starts as Potts' model.
+std::vector<ParamBlob> meanFieldParams(const caffe::LayerParameter &layer) {
+  const caffe::MultiStageMeanfieldParameter &settings =
+      layer.multi_stage_meanfield_param();
+  return {{diagonalFiller(classWeights(settings.spatial_filter_weights_str()),
+                          settings.spatial_filter_weight())},
+          {diagonalFiller(classWeights(settings.bilateral_filter_weights_str()),
+                          settings.bilateral_filter_weight())},
+          {diagonalFiller({}, -1)}};
 }
 
 void checkLstm(LayerChecker &c) {
@@ -148,6 +326,14 @@ LayerRows recurrentLayers() {
       lossKind("CTCLoss", 3, 3, 1, "ctc_loss_param")
           .withoutForcedGradient(1, 2)
           .checkedBy(checkCtcLoss),
+      // agethen's ConvLSTM-for-Caffe.
+      LayerKind{"ConvLSTM", 2, 4, 1, 3,
+                "recurrent_param lstm_conv_param lstm_debug_param"}
+          .withoutForcedGradient(1) // the starts of sequences
+          .checkedBy(checkConvLstm)
+          .withParams(convLstmParams)
+          .differentiatingFrozen()
+          .ignoringBlobs(),
       // crnn.caffe.
       lossKind("CtcLoss", 2, 2, 1, "ctc_loss_param").checkedBy(checkCtcLoss),
       LayerKind{"LabelsequenceAccuracy", 2, 2, 1, 1,
@@ -176,6 +362,13 @@ LayerRows recurrentLayers() {
           .withoutForcedGradient(1)
           .checkedBy(checkLstm)
           .withParams(lstmParams),
+      // CRF-RNN, whose time steps are the iterations of the inference.
+      LayerKind{"MultiStageMeanfield", 3, 3, 1, 1,
+                "multi_stage_meanfield_param"}
+          .withoutForcedGradient(2) // the image
+          .differentiatingBottoms(2)
+          .checkedBy(checkMeanField)
+          .withParams(meanFieldParams),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
           .withoutForcedGradient(1) // the starts of sequences
           .checkedBy(checkRecurrent)

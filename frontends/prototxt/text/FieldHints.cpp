@@ -17,7 +17,7 @@ namespace {
 /// Returns the blocks inside `type` that have a field `name`, as
 /// "convolution_param or pooling_param"; "" if there are too many.
 std::string blocksWithField(const Descriptor &type, const std::string &name) {
-  constexpr size_t kMaxBlocks = 5;
+  constexpr size_t kMaxBlocks = 6;
   std::vector<std::string> blocks;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor *field = type.field(i);

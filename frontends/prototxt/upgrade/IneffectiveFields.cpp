@@ -20,6 +20,10 @@ constexpr MemberNames ineffectiveFields[] = {
     {"ConvolutionParameter", "filter_group"},
     // caffe_ocr and iResNet
     {"DenseBlockParameter", "BC_ultra_space_efficient gpuIdx workspace_MB"},
+    // ConvLSTM
+    {"LSTMConvolutionParameter", "force_nd_im2col"},
+    // CRF-RNN
+    {"MultiStageMeanfieldParameter", "force_cpu threshold"},
     // Intel Caffe
     {"ConvolutionParameter", "conv_algorithm"},
     // NVIDIA Caffe

@@ -1,6 +1,7 @@
 //===- FillerTest.cpp - Values of Caffe's fillers -------------------------===//
 #include "caffe/Filler.h"
 #include "TestPlan.h"
+#include "support/Error.h"
 #include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -147,6 +148,19 @@ TEST(Filler, BilinearInterpolates) {
     for (int y = 0; y < 4; ++y)
       for (int x = 0; x < 4; ++x)
         EXPECT_DOUBLE_EQ(list[c * 16 + y * 4 + x], weights[y] * weights[x]);
+}
+
+TEST(Filler, DiagonalFillsSquareMatrices) {
+  const std::vector<double> expected = {2, 0.5, 0.5, 3};
+  EXPECT_EQ(
+      values(makeFiller("type: 'diagonal' value: 0.5 diagonal: 2 diagonal: 3",
+                        {1, 1, 2, 2})),
+      expected);
+  EXPECT_EQ(values(makeFiller("type: 'diagonal' diagonal: -1", {2, 2})),
+            (std::vector<double>{-1, 0, 0, -1}));
+  EXPECT_THROW(makeFiller("type: 'diagonal' diagonal: 1", {2, 3}), brew::Error);
+  EXPECT_THROW(makeFiller("type: 'diagonal' diagonal: 1 diagonal: 2", {3, 3}),
+               brew::Error);
 }
 
 TEST(Filler, BitsDependOnSeedAndIndexOnly) {

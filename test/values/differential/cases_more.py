@@ -71,6 +71,10 @@ case('detection_output_extended', {'loc': (2, 2, 3, 16), 'conf': (2, 2 * 3 * 4 *
     Layer('detections', 'DetectionOutputExtended', ['loc', 'conf', 'priors'], ['y'], 'detection_output_param { '
           'num_classes: 2 background_label_id: -1 confidence_threshold: 0.2 nms_param { nms_threshold: 0.4 } '
           'code_type: CENTER_SIZE }')], outputs=[])
+layer_case('centernet_detection_output', {'boxes': (2, 4, 3, 4), 'scores': (2, 2, 3, 4)}, 'CenternetDetectionOutput',
+           'detection_output_param { num_classes: 3 keep_top_k: 6 confidence_threshold: 0.1 nms_thresh: 0.3 }')
+layer_case('centernet_landmarks', {'boxes': (1, 14, 2, 3), 'scores': (1, 1, 2, 3)}, 'CenternetDetectionOutput',
+           'detection_output_param { num_classes: 2 has_lm: true }')
 case('detection_evaluate', BOXES, DETECTIONS + [
     Layer('evaluate', 'DetectionEvaluate', ['y', 'truths'], ['scores'], 'detection_evaluate_param { num_classes: 3 '
           'background_label_id: 0 overlap_threshold: 0.5 }')], outputs=[], labels={'truths': ((1, 1, 3, 8), [1])})

@@ -18,7 +18,7 @@ import check_gradients  # noqa: F401 (imports all files of cases)
 
 # Types without a backward pass, and types that read or write data.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'DetectionEvaluate', 'DetectionOutput', 'DetectionOutputExtended',
+    'Accuracy', 'ArgMax', 'BoxAnnotatorOHEM', 'CTCGreedyDecoder', 'CenternetDetectionOutput', 'DetectionEvaluate', 'DetectionOutput', 'DetectionOutputExtended',
     'LabelsequenceAccuracy', 'PriorBox',
     'PriorBoxClustered', 'Proposal', 'Quantize', 'Rescale', 'SegAccuracy', 'Silence', 'Threshold',
     'EvalDetection', 'YoloDetectionOutput', 'Yolov3DetectionOutput',
@@ -42,6 +42,7 @@ CTC_FIELDS = {'output_delay', 'preprocess_collapse_repeated', 'ctc_merge_repeate
 SOFTMAX_FIELDS = {'algorithm', 'algorithm_train'}
 # Fields that the type ignores or rejects.
 UNUSED_FIELDS = {
+    'ConvLSTM': {'expose'},
     'Convolution': TYPE_FIELDS,
     'Convolution3D': CONVOLUTION_FIELDS,
     'ConvolutionDepthwise': TYPE_FIELDS,

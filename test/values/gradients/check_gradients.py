@@ -46,6 +46,7 @@ import cases_forks  # noqa: F401 (adds its cases)
 import cases_items  # noqa: F401 (adds its cases)
 import cases_multibox  # noqa: F401 (adds its cases)
 import cases_random  # noqa: F401 (adds its cases)
+import cases_recurrent  # noqa: F401 (adds its cases)
 import cases_shape  # noqa: F401 (adds its cases)
 from files import read_all, write_inputs, write_weights
 from nets import with_constant_bottoms, loss_weights, text_of, with_losses, with_inputs

@@ -12,6 +12,8 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
+
 using namespace brew::dialects;
 using brew::badInput;
 
@@ -227,6 +229,37 @@ Shapes segAccuracyShapes(const HostLayerSetup &setup) {
   return {{1, 1, 1, 3}};
 }
 
+/// Returns the shapes of the rows of detections, and of their number. A row
+/// with landmarks has 10 more numbers.
+Shapes centernetDetectionShapes(const HostLayerSetup &setup) {
+  requireBottoms(setup, 2);
+  const auto settings = settingsOf(setup).detection_output_param();
+  const llvm::ArrayRef<int64_t> boxes = setup.bottoms[0],
+                                scores = setup.bottoms[1];
+  const int64_t numbers = settings.has_lm() ? 14 : 4;
+  const int64_t classes = int64_t(settings.num_classes()) - 1;
+  if (boxes.size() != 4 || boxes[1] != numbers)
+    throw badInput("takes boxes of shape (N, " + std::to_string(numbers) +
+                   ", H, W), not " + shapeText(setup, 0));
+  if (scores.size() != 4 || scores[0] != boxes[0] || scores[1] != classes ||
+      scores.drop_front(2) != boxes.drop_front(2))
+    throw badInput("takes scores of " + std::to_string(classes) +
+                   " classes (num_classes without background) for boxes of "
+                   "shape " +
+                   shapeText(setup, 0) + ", not " + shapeText(setup, 1));
+  int64_t rows = countFrom(scores, 1);
+  if (settings.keep_top_k() > 0)
+    rows = std::min<int64_t>(rows, settings.keep_top_k());
+  return {{1, 1, boxes[0] * rows, kDetectionRow + numbers - 4}, {1}};
+}
+
+/// Returns the shapes of the spatial and of the bilateral filter's result.
+/// brew.mean_field has checked the bottoms, image and probabilities.
+Shapes meanFieldShapes(const HostLayerSetup &setup) {
+  requireBottoms(setup, 2);
+  return {setup.bottoms[1], setup.bottoms[1]};
+}
+
 Shapes noTops(const HostLayerSetup &) { return {}; }
 
 } // namespace
@@ -238,6 +271,7 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
   static const HostLayerTypes types = {
       {"CTCGreedyDecoder", ctcDecoderShapes, false, {}},
       {"CTCLoss", indicatedCtcLossShapes, true, {}},
+      {"CenternetDetectionOutput", centernetDetectionShapes, false, {}},
       {"CtcLoss", ctcLossShapes, true, {}},
       {"DetectionEvaluate", detectionEvaluateShapes, false, kPaddingValue},
       {"DetectionOutput", detectionFilesShapes, false, kPaddingValue},
@@ -245,6 +279,7 @@ brew::dialects::findBuiltinHostLayer(const std::string &name) {
       {"HDF5Output", noTops, true, {}},
       {"LabelsequenceAccuracy", labelsequenceAccuracyShapes, false, {}},
       {"MultiBoxLoss", multiBoxLossShapes, true, {}},
+      {"MultiStageMeanfield", meanFieldShapes, true, {}},
       {"Proposal", proposalShapes, false, {}},
       {"RegionLoss", regionLossShapes, true, {}},
       {"SegAccuracy", segAccuracyShapes, false, {}},

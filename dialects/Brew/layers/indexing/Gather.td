@@ -19,6 +19,19 @@ def Brew_ArgMaxOp : Brew_LayerOp<"argmax",
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_KeepLargestOp : Brew_LayerOp<"keep_largest", [Pure, Gradient, LoopNests, Roundable]> {
+  let summary = "The largest elements of each group; 0 for the others";
+  let description = [{
+    The elements that differ in the indices of `dims` alone are a group; without `dims`, those of
+    an item. `k` elements of each group are kept, or the part `fraction` of it, times `factor`:
+    rounded down, and at least one. Of equal elements, the first ones are kept. `mask` is 1 for
+    the elements that are kept, and 0 for the others.
+  }];
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$dims,
+    OptionalAttr<I64Attr>:$k, OptionalAttr<F32Attr>:$fraction, F32Attr:$factor));
+  let results = (outs AnyTensor:$y, AnyTensor:$mask);
+}
+
 def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex",
     [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundableSelection]> {
   let summary = "y[i] = x[index[i]], for items";

@@ -22,6 +22,35 @@ std::string textOf(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
+LogicalResult checkIndicators(Operation *layer, ArrayRef<int64_t> x,
+                              Value indicators) {
+  ArrayRef<int64_t> cont = shapeOf(indicators);
+  if (cont == x.take_front(2))
+    return success();
+  return layerError(layer) << "the sequence indicators must have the time "
+                              "steps and streams of the first bottom, "
+                           << textOf(x.take_front(2)) << ", not "
+                           << textOf(cont);
+}
+
+/// Checks the `states` hidden bottoms from input `next` on, if there are any.
+/// Infers the shapes of the tops from the shape of a state.
+template <typename Op>
+LogicalResult inferStates(Op op, int64_t states, ArrayRef<int64_t> state,
+                          unsigned next, Shapes &tops) {
+  tops.emplace_back(state)[0] = shapeOf(op.getInputs()[0])[0];
+  if (!op.getExposeHidden())
+    return success();
+  for (int64_t i = 0; i < states; ++i) {
+    ArrayRef<int64_t> hidden = shapeOf(op.getInputs()[next + i]);
+    if (hidden != state)
+      return layerError(op) << "a hidden state must be " << textOf(state)
+                            << ", not " << textOf(hidden);
+    tops.emplace_back(state);
+  }
+  return success();
+}
+
 /// Checks the bottoms of a layer with `states` hidden blobs. Infers the shapes
 /// of its tops and of the parameters that multiply the bottoms: weights and
 /// bias of `gates` rows per output, and static weights.
@@ -34,14 +63,9 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
                              "steps, streams, ...), not "
                           << x.size();
   unsigned next = 1;
-  if (!op.getCompleteSequences()) {
-    ArrayRef<int64_t> cont = shapeOf(op.getInputs()[next++]);
-    if (cont != x.take_front(2))
-      return layerError(op)
-             << "the sequence indicators must have the time "
-                "steps and streams of the first bottom, "
-             << textOf(x.take_front(2)) << ", not " << textOf(cont);
-  }
+  if (!op.getCompleteSequences() &&
+      failed(checkIndicators(op, x, op.getInputs()[next++])))
+    return failure();
   int64_t outputs = op.getNumOutput(), rows = gates * outputs;
   params.push_back({rows, countOf(x.drop_front(2))});
   params.push_back({rows});
@@ -55,16 +79,8 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
     params.push_back({rows, countOf(input.drop_front(1))});
   }
   SmallVector<int64_t> state = {1, x[1], outputs};
-  if (op.getExposeHidden())
-    for (int64_t i = 0; i < states; ++i) {
-      ArrayRef<int64_t> hidden = shapeOf(op.getInputs()[next++]);
-      if (hidden != ArrayRef(state))
-        return layerError(op) << "a hidden state must be " << textOf(state)
-                              << ", not " << textOf(hidden);
-    }
-  tops.push_back({x[0], x[1], outputs});
-  if (op.getExposeHidden())
-    tops.append(states, state);
+  if (failed(inferStates(op, states, state, next, tops)))
+    return failure();
   params.push_back({rows, outputs});
   return success();
 }
@@ -101,6 +117,106 @@ LogicalResult RNNOp::inferShapes(Shapes &tops, Shapes &params) {
     return failure();
   params.push_back({outputs, outputs}); // hidden state to output
   params.push_back({outputs});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConvLSTM
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvLSTMOp::propagateItemCounts(ItemCounts &counts) {
+  return rejectItemCounts(*this, counts);
+}
+
+/// Returns the extent of a convolution's result in spatial dimension `i`.
+static int64_t convolvedExtent(ConvLSTMOp op, int64_t extent, unsigned i) {
+  const int64_t window = op.getDilation()[i] * (op.getKernel()[i] - 1) + 1;
+  return (extent + 2 * op.getPad()[i] - window) / op.getStride()[i] + 1;
+}
+
+/// Infers the shapes of the parameters for a state of shape `state`.
+static LogicalResult inferConvLstmParams(ConvLSTMOp op, ArrayRef<int64_t> state,
+                                         Shapes &params) {
+  const int64_t outputs = op.getNumOutput();
+  params.assign(2, {1});
+  params.push_back({4 * outputs, outputs / static_cast<int64_t>(op.getGroup()),
+                    op.getKernel()[0], op.getKernel()[1]});
+  params.push_back({4 * outputs});
+  if (op.getPeepholeAxis()) {
+    const uint64_t rank = state.size(), first = *op.getPeepholeAxis(),
+                   axes = *op.getPeepholeAxes();
+    if (first >= rank || axes > rank - first)
+      return layerError(op)
+             << "axis_hadamard " << first << " and num_axes_hadamard " << axes
+             << " exceed the " << rank << " dimensions of the cell state";
+    params.append(3, SmallVector<int64_t>(state.slice(first, axes)));
+  }
+  params.append(2, {1});
+  return success();
+}
+
+LogicalResult ConvLSTMOp::inferShapes(Shapes &tops, Shapes &params) {
+  constexpr int64_t kMaxSteps = 1024; // each becomes several operations
+  ArrayRef<int64_t> x = shapeOf(getInputs()[0]);
+  if (x.size() != 5)
+    return layerError(*this)
+           << "needs a bottom of 5 dimensions (time steps, streams, channels, "
+              "height, width), not "
+           << x.size();
+  if (x[0] > kMaxSteps)
+    return layerError(*this) << "has " << x[0] << " time steps; at most "
+                             << kMaxSteps << " are supported";
+  const int64_t outputs = getNumOutput();
+  if (!getIgnoreX()) {
+    ArrayRef<int64_t> gates = shapeOf(getInputs().back());
+    if (gates.drop_front(3) != x.drop_front(3))
+      return layerError(*this)
+             << "the convolution of the first bottom must keep its height and "
+                "width, "
+             << textOf(x.drop_front(3)) << ", but returns "
+             << textOf(gates.drop_front(3));
+  }
+  if (failed(checkIndicators(*this, x, getInputs()[1])))
+    return failure();
+  const SmallVector<int64_t> state = {1, x[1], outputs, x[3], x[4]};
+  const SmallVector<int64_t> convolved = {convolvedExtent(*this, x[3], 0),
+                                          convolvedExtent(*this, x[4], 1)};
+  if (x.drop_front(3) != ArrayRef(convolved))
+    return layerError(*this)
+           << "the convolution of the hidden state must keep its height and "
+              "width, "
+           << textOf(x.drop_front(3)) << ", but returns " << textOf(convolved);
+  if (failed(inferStates(*this, /*states=*/2, state, /*next=*/2, tops)))
+    return failure();
+  return inferConvLstmParams(*this, state, params);
+}
+
+//===----------------------------------------------------------------------===//
+// Mean field, run count
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeanFieldOp::inferShapes(Shapes &tops, Shapes &params) {
+  ArrayRef<int64_t> unary = shapeOf(getUnary()), start = shapeOf(getStart()),
+                    image = shapeOf(getImage());
+  if (unary.size() != 4)
+    return layerError(*this)
+           << "takes unary terms of shape (N, C, H, W), not " << textOf(unary);
+  if (start != unary)
+    return layerError(*this)
+           << "the second bottom must have the shape of the unary terms, "
+           << textOf(unary) << ", not " << textOf(start);
+  const SmallVector<int64_t> expected = {unary[0], 3, unary[2], unary[3]};
+  if (image != ArrayRef(expected))
+    return layerError(*this) << "takes images of shape " << textOf(expected)
+                             << ", as the unary terms have shape "
+                             << textOf(unary) << ", not " << textOf(image);
+  const int64_t classes = unary[1];
+  if (getClasses() && static_cast<int64_t>(*getClasses()) != classes)
+    return layerError(*this)
+           << "has initial weights for " << *getClasses()
+           << " classes, but the unary terms have " << classes;
+  tops.emplace_back(unary);
+  params.assign(3, {1, 1, classes, classes});
   return success();
 }
 

@@ -32,6 +32,52 @@ def Brew_RNNOp : Brew_RecurrentOp<"rnn"> {
   let summary = "Recurrent layer with one hidden tanh and one output tanh";
 }
 
+// The window of the convolution of the hidden state: height, width. `peephole_axis` and
+// `peephole_axes` are the dimensions of its peephole weights in [1, N, D, H, W].
+defvar ConvLSTMAttributes = (ins I64Attr:$group, DenseI64ArrayAttr:$kernel,
+  DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
+  UnitAttr:$ignore_x, OptionalAttr<I64Attr>:$peephole_axis,
+  OptionalAttr<I64Attr>:$peephole_axes);
+
+def Brew_ConvLSTMOp : Brew_RecurrentOp<"conv_lstm", ConvLSTMAttributes> {
+  let summary = "Long short-term memory whose states are images";
+  let description = [{
+    `inputs` are, in order: the sequence x [T, N, C, H, W]; the continuation indicators cont
+    [T, N]; with `expose_hidden`, the states h and c [1, N, D, H, W] before the first step; the
+    parameters in the fork's order: two placeholders of one element, the weights
+    [4 D, D / group, kernel] and the bias [4 D] of the hidden state; with `peephole_axis`, the
+    weights that multiply c and are added to the inputs of the gates i, f and o; two
+    placeholders; then, unless `ignore_x`, the contribution of x to the gates' inputs
+    [T, N, 4 D, H, W], in the order of brew.lstm_unit. Step t computes
+
+        inputs = gates[t] + conv(cont[t] h) + peepholes(c)
+        c, h = lstm_unit(c, inputs, cont[t])
+
+    brew-lower-recurrent replaces the layer by the operations of all time steps.
+  }];
+}
+
+def Brew_MeanFieldOp : Brew_LayerOp<"mean_field"> {
+  let summary = "Mean-field inference of a dense random field (MultiStageMeanfield)";
+  let description = [{
+    Shapes: unary and start [N, C, H, W], image [N, 3, H, W]; the weights of the spatial and the
+    bilateral kernel and the compatibility matrix, each [1, 1, C, C]. From q = `start`, each
+    iteration computes
+
+        spatial, bilateral = filter(image, softmax(q))
+        q = unary - compatibility (spatial_weights spatial + bilateral_weights bilateral)
+
+    where the matrices multiply the channels, and the filter is the host layer `kind`
+    MultiStageMeanfield. `classes` is C if settings determine it. brew-lower-recurrent replaces
+    the layer by these operations.
+  }];
+  let arguments = !con((ins AnyTensor:$unary, AnyTensor:$start, AnyTensor:$image,
+    AnyTensor:$spatial_weights, AnyTensor:$bilateral_weights, AnyTensor:$compatibility),
+    layerAttributes, (ins I64Attr:$iterations, StrAttr:$settings, UnitAttr:$test_phase,
+      OptionalAttr<I64Attr>:$classes));
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_RunCountOp : Brew_LayerOp<"run_count"> {
   let summary = "`first` plus the number of the program's previous runs, a vector of one element";
   let description = [{

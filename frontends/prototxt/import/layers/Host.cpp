@@ -10,24 +10,12 @@
 #include "dialects/Brew/layers/indexing/Items.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
 
-#include <google/protobuf/text_format.h>
-
 using namespace brew::dialects;
 using llvm::APFloat;
 
 namespace brew::prototxt {
 
 namespace {
-
-std::string settingsText(const caffe::LayerParameter &layer) {
-  google::protobuf::TextFormat::Printer printer;
-  printer.SetSingleLineMode(true);
-  std::string text;
-  printer.PrintToString(layer, &text);
-  while (!text.empty() && text.back() == ' ')
-    text.pop_back();
-  return text;
-}
 
 /// Sets the explicit shapes of the tops that have one.
 void setExplicitShapes(HostLayerOp op, const LayerBuilder &l) {
@@ -49,7 +37,7 @@ void setExplicitShapes(HostLayerOp op, const LayerBuilder &l) {
 void setHostSettings(HostLayerOp op, const LayerBuilder &l,
                      const std::string &type, const std::string &paramStr) {
   op.setKind(type);
-  op.setSettings(settingsText(l.layer));
+  op.setSettings(layerText(l.layer));
   op.setParamStr(paramStr);
   op.setTestPhase(l.phase != caffe::TRAIN);
   setExplicitShapes(op, l);
@@ -146,7 +134,7 @@ void buildCountedTops(LayerBuilder &l, int64_t axis) {
 void buildProposal(LayerBuilder &l) { buildCountedTops(l, 0); }
 /// The runtime computes the rows, which are along dimension 2, and their
 /// number.
-void buildYoloDetections(LayerBuilder &l) { buildCountedTops(l, 2); }
+void buildDetectionRows(LayerBuilder &l) { buildCountedTops(l, 2); }
 
 } // namespace
 
@@ -154,6 +142,7 @@ BuildFunctions hostFunctions() {
   return {{"", buildHost}, // declaredHostKind()
           {"CTCGreedyDecoder", buildRuntimeLayer},
           {"CTCLoss", buildIndicatedCtcLoss},
+          {"CenternetDetectionOutput", buildDetectionRows},
           {"CtcLoss", buildCtcLoss},
           {"DetectionEvaluate", buildRuntimeLayer},
           {"DetectionOutput", buildDetectionOutput},
@@ -167,9 +156,9 @@ BuildFunctions hostFunctions() {
           {"RegionLoss", buildRuntimeLayer},
           {"SegAccuracy", buildRuntimeLayer},
           {"WarpCTCLoss", buildCtcLoss},
-          {"YoloDetectionOutput", buildYoloDetections},
+          {"YoloDetectionOutput", buildDetectionRows},
           {"Yolov3", buildRuntimeLayer},
-          {"Yolov3DetectionOutput", buildYoloDetections}};
+          {"Yolov3DetectionOutput", buildDetectionRows}};
 }
 
 } // namespace brew::prototxt

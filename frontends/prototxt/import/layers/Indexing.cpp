@@ -34,13 +34,41 @@ void buildEmbed(LayerBuilder &l) {
   l.checkLabels(op.getStatus(), 0);
 }
 
+/// Returns the dimensions whose elements are compared; empty: all of an item.
+llvm::SmallVector<int64_t> comparedDims(caffe::TopKParameter::Grouping type) {
+  switch (type) {
+  case caffe::TopKParameter::LATERAL:
+    return {};
+  case caffe::TopKParameter::CONV_SPATIAL:
+    return {2, 3};
+  case caffe::TopKParameter::CONV_CROSS_CHANNEL:
+    return {1};
+  case caffe::TopKParameter::CONV_LIFETIME_CHANNEL:
+    return {0, 2, 3};
+  default:
+    return {0};
+  }
+}
+
+void buildTopK(LayerBuilder &l) {
+  const caffe::TopKParameter &settings = l.layer.topk_param();
+  auto op = l.layerOp<KeepLargestOp>(l.types(1));
+  op.setDims(comparedDims(settings.grouping()));
+  if (settings.has_k_num())
+    op.setK(settings.k_num());
+  else
+    op.setFraction(llvm::APFloat(settings.k_perc()));
+  op.setFactor(llvm::APFloat(l.phase == caffe::TRAIN ? 1 : settings.a()));
+}
+
 } // namespace
 
 BuildFunctions indexingFunctions() {
   return {{"ArgMax", buildArgMax},
           {"BatchReindex", buildBatchReindex},
           {"Embed", buildEmbed},
-          {"Filter", buildFilter}};
+          {"Filter", buildFilter},
+          {"TopK", buildTopK}};
 }
 
 } // namespace brew::prototxt

@@ -1,6 +1,7 @@
 //===- Recurrent.cpp - Recurrent layers -----------------------------------===//
 
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/reduction/Reduction.h"
 #include "dialects/Brew/layers/shape/Arrays.h"
 #include "dialects/Brew/layers/shape/Shape.h"
@@ -89,16 +90,75 @@ void buildContinuationIndicator(LayerBuilder &l) {
   l.lastOp<SplitOp>(0, l.constant("indicators", {steps, streams}, values));
 }
 
+/// Sets the window, with a value for each of the two dimensions.
+template <typename Op>
+void setWindow(Op op, const caffe::LSTMConvolutionParameter &settings) {
+  auto dims = [](const auto &values, int64_t unset) {
+    llvm::SmallVector<int64_t> result(values.begin(), values.end());
+    if (result.empty())
+      result.push_back(unset);
+    result.resize(2, result.back());
+    return result;
+  };
+  op.setGroup(settings.group());
+  op.setKernel(dims(settings.kernel_size(), 1));
+  op.setStride(dims(settings.stride(), 1));
+  op.setPad(dims(settings.pad(), 0));
+  op.setDilation(dims(settings.dilation(), 1));
+}
+
+/// Builds the convolution of the sequence for all time steps, and the layer,
+/// which reads its result.
+void buildConvLstm(LayerBuilder &l) {
+  const caffe::LSTMDebugParameter &debug = l.layer.lstm_debug_param();
+  const auto &hidden = convLstmSettings(l.layer, /*ofHiddenState=*/true);
+  llvm::SmallVector<mlir::Value> operands(l.bottoms);
+  llvm::append_range(operands, l.params.drop_front(debug.ignore_x() ? 0 : 1));
+  if (!debug.ignore_x()) {
+    auto gates = l.firstOp<ConvolutionOp>(0, {l.bottoms[0], l.params[0]});
+    gates.setNumOutput(4 * int64_t(hidden.num_output()));
+    gates.setAxis(2);
+    setWindow(gates, convLstmSettings(l.layer, /*ofHiddenState=*/false));
+    operands.push_back(gates.getY());
+  }
+  auto op = ConvLSTMOp::create(l.b, l.loc, l.types(l.topCount()), operands);
+  l.setTops(op, 0, l.topCount());
+  op.setPropagateDownAttr(l.propagateDown());
+  op.setNumOutput(hidden.num_output());
+  op.setExposeHidden(l.layer.recurrent_param().expose_hidden());
+  op.setIgnoreX(debug.ignore_x());
+  setWindow(op, hidden);
+  if (debug.disable_hadamard())
+    return;
+  op.setPeepholeAxis(debug.axis_hadamard());
+  op.setPeepholeAxes(debug.num_axes_hadamard());
+}
+
+void buildMeanField(LayerBuilder &l) {
+  const caffe::MultiStageMeanfieldParameter &settings =
+      l.layer.multi_stage_meanfield_param();
+  auto op = l.layerOp<MeanFieldOp>();
+  op.setIterations(settings.num_iterations());
+  op.setSettings(layerText(l.layer));
+  op.setTestPhase(l.phase != caffe::TRAIN);
+  for (const std::string &text : {settings.spatial_filter_weights_str(),
+                                  settings.bilateral_filter_weights_str()})
+    if (!text.empty())
+      op.setClasses(classWeights(text).size());
+}
+
 void buildLstmUnit(LayerBuilder &l) { l.layerOp<LSTMUnitOp>(l.types(5)); }
 
 } // namespace
 
 BuildFunctions recurrentFunctions() {
   return {{"ContinuationIndicator", buildContinuationIndicator},
+          {"ConvLSTM", buildConvLstm},
           {"LSTM", buildRecurrent<LSTMOp>},
           {"LSTMUnit", buildLstmUnit},
           {"Lstm", buildLstm},
           {"LstmSimple", buildLstm},
+          {"MultiStageMeanfield", buildMeanField},
           {"RNN", buildRecurrent<RNNOp>}};
 }
 

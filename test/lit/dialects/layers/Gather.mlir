@@ -11,6 +11,8 @@ brew.program @main test {
   %a = brew.argmax "a"(%x) {axis = 1 : i64, max_values, top_k = 2 : i64, tops = ["a"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.argmax "b"(%[[X]]) {top_k = 1 : i64, tops = ["b"]}
   %b = brew.argmax "b"(%x) {top_k = 1 : i64, tops = ["b"]} : (tensor<2x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.keep_largest "k"(%[[X]]) {dims = array<i64: 0>, factor = 1.500000e+00 : f32, fraction = 2.500000e-01 : f32, tops = ["k"]}
+  %k, %mask = brew.keep_largest "k"(%x) {dims = array<i64: 0>, factor = 1.5 : f32, fraction = 0.25 : f32, tops = ["k"]} : (tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_reindex "r"(%[[X]], %[[I:.*]]) {tops = ["r"]} : (tensor<2x3xf32>, tensor<5xf32>) -> (tensor<*xf32>, tensor<*xi32>)
   %r, %s = brew.batch_reindex "r"(%x, %i) {tops = ["r"]} : (tensor<2x3xf32>, tensor<5xf32>) -> (tensor<*xf32>, tensor<*xi32>)
   // CHECK: brew.batch_reindex_backward "r"(%{{.*}}, %[[I]]) : (tensor<*xf32>, tensor<5xf32>) -> tensor<2x3xf32>

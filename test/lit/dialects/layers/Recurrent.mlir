@@ -13,6 +13,10 @@ brew.program @p train {
   %z = brew.rnn "r"(%x, %cont) {num_output = 5 : i64, tops = ["z"]} : (tensor<4x2x3xf32>, tensor<4x2xf32>) -> tensor<*xf32>
   // CHECK: brew.lstm "m"(%{{.*}}, %{{.*}}) {complete_sequences, gradient_limit = 5.000000e-01 : f32, num_output = 5 : i64, tops = []}
   %m = brew.lstm "m"(%x, %w) {complete_sequences, gradient_limit = 0.5 : f32, num_output = 5 : i64, tops = []} : (tensor<4x2x3xf32>, tensor<20x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.conv_lstm "e"(%{{.*}}, %{{.*}}) {dilation = array<i64: 1, 1>, group = 2 : i64, ignore_x, kernel = array<i64: 3, 1>, num_output = 4 : i64, pad = array<i64: 1, 0>, peephole_axes = 2 : i64, peephole_axis = 3 : i64, stride = array<i64: 1, 1>, tops = ["e"]}
+  %e = brew.conv_lstm "e"(%x, %cont) {dilation = array<i64: 1, 1>, group = 2 : i64, ignore_x, kernel = array<i64: 3, 1>, num_output = 4 : i64, pad = array<i64: 1, 0>, peephole_axes = 2 : i64, peephole_axis = 3 : i64, stride = array<i64: 1, 1>, tops = ["e"]} : (tensor<4x2x3xf32>, tensor<4x2xf32>) -> tensor<*xf32>
+  // CHECK: brew.mean_field "f"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {classes = 3 : i64, iterations = 2 : i64, settings = "s", test_phase, tops = ["f"]}
+  %f = brew.mean_field "f"(%x, %x, %x, %w, %w, %w) {classes = 3 : i64, iterations = 2 : i64, settings = "s", test_phase, tops = ["f"]} : (tensor<4x2x3xf32>, tensor<4x2x3xf32>, tensor<4x2x3xf32>, tensor<20x3xf32>, tensor<20x3xf32>, tensor<20x3xf32>) -> tensor<*xf32>
   // CHECK: brew.run_count "n"() {first = 2 : i64, tops = []}
   %n = brew.run_count "n"() {first = 2 : i64, tops = []} : () -> tensor<*xf32>
   // CHECK: brew.lstm_unit "u"(%{{.*}}, %{{.*}}, %{{.*}}) {tops = ["c", "h"]}

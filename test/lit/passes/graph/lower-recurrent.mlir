@@ -65,3 +65,61 @@ brew.program @q train {
   %y, %t = brew.rnn "r"(%x, %cont, %static, %h, %w0, %w1, %ws, %w2, %w3, %w4) {expose_hidden, has_static, loss_weights = array<f32: 0.5, 0.0>, num_output = 5 : i64, tops = ["y", "t"]} : (tensor<1x3x4xf32>, tensor<1x3xf32>, tensor<3x6xf32>, tensor<1x3x5xf32>, tensor<5x4xf32>, tensor<5xf32>, tensor<5x6xf32>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5xf32>) -> (tensor<1x3x5xf32>, tensor<1x3x5xf32>)
   brew.output %t "t" loss_weight 0.0 : tensor<1x3x5xf32>
 }
+
+// -----
+
+// The time steps of a ConvLSTM become operations of their own. Gradients of its exposed states are
+// exact in the fork. Without a gradient, the first state is not differentiated.
+
+// CHECK-LABEL: brew.program @steps train
+// CHECK-DAG: %[[H0:.*]] = brew.param_value @c.state0.steps
+// CHECK-DAG: %[[C0:.*]] = brew.param_value @c.state1.steps
+// CHECK: %[[CONT:.*]]:2 = brew.slice "c"(%{{.*}}) {axis = 0 : i64, points = array<i64: 1>, tops = []} : (tensor<2x1xf32>)
+// CHECK: %[[HM:.*]] = brew.scale "c"(%[[H0]], %[[CONT]]#0) {axis = 0 : i64, num_axes = 2 : i64, propagate_down = array<i1: false, false>, tops = []}
+// CHECK: %[[GATES:.*]] = brew.convolution "c"(%[[HM]], %{{.*}}, %{{.*}}) {{.*}} -> tensor<1x1x8x3x3xf32>
+// CHECK: %[[CELL:.*]] = brew.reshape "c"(%[[C0]])
+// CHECK: %[[FLAT:.*]] = brew.reshape "c"(%[[GATES]]) {{.*}} -> tensor<1x1x72xf32>
+// CHECK: %[[C1:.*]], %[[H1:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} = brew.lstm_unit "c"(%[[CELL]], %[[FLAT]], %[[CONT]]#0) {propagate_down = array<i1: false, true, false>, tops = []}
+// CHECK: brew.scale {{.*}} propagate_down = array<i1: true, false>
+// CHECK: brew.lstm_unit {{.*}} {propagate_down = array<i1: true, true, false>
+// CHECK: brew.concat "c"({{.*}}) {axis = 0 : i64, tops = ["y"]}
+// CHECK-DAG: brew.store_param %{{.*}}, @c.state0.steps
+// CHECK-DAG: brew.store_param %{{.*}}, @c.state1.steps
+brew.param @c.0 : tensor<1xf32> {layer = "c", index = 0 : i64}
+brew.param @c.2 : tensor<8x2x1x1xf32> {layer = "c", index = 2 : i64}
+brew.param @c.3 : tensor<8xf32> {layer = "c", index = 3 : i64}
+brew.program @steps train {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x1x5x3x3xf32>
+  %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<2x1xf32>
+  %none = brew.param_value @c.0 : tensor<1xf32>
+  %w = brew.param_value @c.2 : tensor<8x2x1x1xf32>
+  %b = brew.param_value @c.3 : tensor<8xf32>
+  %y = brew.conv_lstm "c"(%x, %cont, %none, %none, %w, %b, %none, %none) {dilation = array<i64: 1, 1>, group = 1 : i64, ignore_x, kernel = array<i64: 1, 1>, num_output = 2 : i64, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>, tops = ["y"]} : (tensor<2x1x5x3x3xf32>, tensor<2x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<8x2x1x1xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x1x2x3x3xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x1x2x3x3xf32>
+}
+
+// -----
+
+// The iterations of mean-field inference share one filter, which the runtime computes. The image
+// has no gradient.
+
+// CHECK-LABEL: brew.program @field test
+// CHECK: %[[W:.*]] = brew.reshape "f"(%{{.*}}) {{.*}} -> tensor<2x2x1x1xf32>
+// CHECK: %[[P:.*]] = brew.softmax "f"(%[[START:.*]]) {axis = 1 : i64, tops = []}
+// CHECK: %[[F:.*]]:2 = brew.host_layer "f"(%[[IMAGE:.*]], %[[P]]) {kind = "MultiStageMeanfield", param_str = "", propagate_down = array<i1: false>, settings = "s", test_phase, tops = []}
+// CHECK: %[[S:.*]] = brew.convolution "f"(%[[F]]#0, %[[W]])
+// CHECK: %[[B:.*]] = brew.convolution "f"(%[[F]]#1, %{{.*}})
+// CHECK: %[[M:.*]] = brew.eltwise "f"(%[[S]], %[[B]]) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = []}
+// CHECK: %[[PAIRWISE:.*]] = brew.convolution "f"(%[[M]], %{{.*}})
+// CHECK: %[[Q:.*]] = brew.eltwise "f"(%[[UNARY:.*]], %[[PAIRWISE]]) {coeff = array<f32: 1.000000e+00, -1.000000e+00>, kind = #brew<eltwise_kind sum>, tops = []}
+// CHECK: brew.softmax "f"(%[[Q]])
+// CHECK: brew.eltwise "f"(%[[UNARY]], %{{.*}}) {coeff = array<f32: 1.000000e+00, -1.000000e+00>, kind = #brew<eltwise_kind sum>, tops = ["y"]}
+brew.param @f.0 : tensor<1x1x2x2xf32> {layer = "f", index = 0 : i64}
+brew.program @field test {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x3x4xf32>
+  %start = brew.data_input "in" "Input" {config = "", folder = "", tops = ["start"]} : tensor<1x2x3x4xf32>
+  %image = brew.data_input "in" "Input" {config = "", folder = "", tops = ["image"]} : tensor<1x3x3x4xf32>
+  %w = brew.param_value @f.0 : tensor<1x1x2x2xf32>
+  %y = brew.mean_field "f"(%x, %start, %image, %w, %w, %w) {iterations = 2 : i64, settings = "s", test_phase, tops = ["y"]} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x3x3x4xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x2x3x4xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<1x2x3x4xf32>
+}

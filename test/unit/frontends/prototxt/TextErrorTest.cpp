@@ -28,8 +28,8 @@ TEST(TextError, UnknownFieldNamesTheBlockItBelongsIn) {
   EXPECT_EQ(diagnosticsOf("layer { name: \"c\" kernel_size: 3 }"),
             "f.prototxt:1:19: error: layer 'c': unknown field 'kernel_size' in "
             "layer; it belongs in convolution_param, pooling_param, "
-            "deformable_convolution_param, convolution3d_param or "
-            "pooling3d_param\n");
+            "deformable_convolution_param, convolution3d_param, "
+            "pooling3d_param or lstm_conv_param\n");
   EXPECT_EQ(
       diagnosticsOf("layer { name: \"c\" convolution_param { bottom: \"x\" } "
                     "}"),
