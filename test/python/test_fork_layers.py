@@ -262,6 +262,20 @@ class ForkLayers(ForkCase):
         with self.assertRaisesRegex(Exception, "label 3 is not in the alphabet of 3"):
             net.forward()
 
+    def test_warp_ctc_loss_of_caffe_ocr(self):
+        """Compares it with CtcLoss; without ctc_loss_param, the first label is the blank."""
+        inputs = {"x": 2 * random_array(20, 5, 2, 4), "label": np.array([[1, 0, 3], [2, 2, 0]], np.float32)}
+        for blank, text in ((0, ""), (3, "ctc_loss_param { blank_index: 3 }")):
+            results = []
+            for kind, settings in (("WarpCTCLoss", text), (
+                    "CtcLoss", "ctc_loss_param { time_step: 5 alphabet_size: 4 blank_label: %d }" % blank)):
+                net = self.net(kind, settings, inputs, caffe.TRAIN)
+                loss = net.forward()["y"].copy()
+                net.backward()
+                results.append((loss, net.blobs["x"].diff.copy()))
+            self.close(results[0][0], results[1][0])
+            self.close(results[0][1], results[1][1])
+
     def indicated_sequences(self):
         """Returns scores (5, 3, 4) of sequences of 5, 3 and 5 steps, their indicators, and labels."""
         indicators = np.ones((5, 3), np.float32)

@@ -78,7 +78,7 @@ void checkContinuationIndicator(LayerChecker &c) {
 }
 
 /// Checks the loss of crnn.caffe, or those of caffe_ocr and caffe-ctc, which
-/// take the sizes from their bottom. The default label of caffe_ocr is invalid.
+/// take the sizes from their bottom.
 void checkCtcLoss(LayerChecker &c) {
   const caffe::CtcLossParameter &settings = c.layer.ctc_loss_param();
   const std::string &type = c.layer.type();
@@ -89,8 +89,6 @@ void checkCtcLoss(LayerChecker &c) {
     c.refuse(settings, {"alphabet_size", "time_step"},
              "is a setting of CtcLoss, not of " + type);
   }
-  if (type == "WarpCTCLoss" && !settings.has_blank_label())
-    c.reportMissing(settings, "blank_label");
   if (type != "CTCLoss")
     c.refuse(settings,
              {"output_delay", "preprocess_collapse_repeated",
