@@ -31,11 +31,12 @@ std::vector<int> labelsOf(const Real *values, std::int64_t length,
   return labels;
 }
 
-caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
+caffe::LayerParameter settingsOf(const HostLayerSetup &setup,
+                                 std::size_t minBottoms = 2) {
   caffe::LayerParameter layer;
   bool isValid =
       google::protobuf::TextFormat::ParseFromString(setup.settings, &layer) &&
-      setup.bottoms.size() >= 2 && setup.bottoms[0].size() >= 3;
+      setup.bottoms.size() >= minBottoms && setup.bottoms[0].size() >= 3;
   for (const auto &bottom : setup.bottoms)
     isValid = isValid && bottom.size() >= 2;
   if (!isValid)
@@ -94,16 +95,12 @@ public:
   }
 
   void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      computeLoss<double>(arguments);
-    else
-      computeLoss<float>(arguments);
+    arguments.f64 ? computeLoss<double>(arguments)
+                  : computeLoss<float>(arguments);
   }
   void backward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      computeGradient<double>(arguments);
-    else
-      computeGradient<float>(arguments);
+    arguments.f64 ? computeGradient<double>(arguments)
+                  : computeGradient<float>(arguments);
   }
 
 private:
@@ -204,24 +201,44 @@ std::size_t editDistance(const std::vector<int> &a, const std::vector<int> &b) {
   return row[b.size()];
 }
 
+/// Returns the edit distance as a fraction of the longer sequence.
+double relativeDistance(const std::vector<int> &a, const std::vector<int> &b) {
+  const std::size_t longer = std::max(a.size(), b.size());
+  return longer == 0 ? 0
+                     : static_cast<double>(editDistance(a, b)) /
+                           static_cast<double>(longer);
+}
+
 class CtcGreedyDecoder : public HostLayer {
 public:
   explicit CtcGreedyDecoder(const HostLayerSetup &setup)
-      : settings(settingsOf(setup).ctc_decoder_param()),
+      : settings(settingsOf(setup, 1).ctc_decoder_param()),
         steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
-        alphabet(setup.bottoms[0][2]),
-        blank(settings.blank_index() < 0 ? static_cast<int>(alphabet - 1)
-                                         : settings.blank_index()) {}
+        alphabet(setup.bottoms[0][2]) {
+    const auto &bottoms = setup.bottoms;
+    hasLabelRows = bottoms.size() == 2 && setup.tops.size() == 1 &&
+                   (bottoms[1][0] != steps || bottoms[1][1] != items);
+    hasIndicators = bottoms.size() > 1 && !hasLabelRows;
+    // The default of caffe_ocr is the first label.
+    blank = settings.has_blank_index() || hasIndicators ? settings.blank_index()
+                                                        : 0;
+    if (blank < 0)
+      blank = static_cast<int>(alphabet - 1);
+  }
 
   void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      decode<double>(arguments);
-    else
-      decode<float>(arguments);
+    arguments.f64 ? compute<double>(arguments) : compute<float>(arguments);
   }
   void backward(HostLayerArguments &) override {}
 
 private:
+  template <typename Real> void compute(HostLayerArguments &arguments) {
+    if (hasLabelRows)
+      compareRows<Real>(arguments);
+    else
+      decode<Real>(arguments);
+  }
+
   template <typename Real> void decode(HostLayerArguments &arguments) {
     const Sequences<Real> sequences(arguments, steps, items);
     const bool hasLabels = arguments.bottoms.size() == 3;
@@ -232,30 +249,50 @@ private:
     double errors = 0;
     for (std::int64_t n = 0; n < items; ++n) {
       double score = 0;
-      const std::vector<int> labels = decodeItem(
-          static_cast<const Real *>(arguments.bottoms[0].values) + n * alphabet,
-          sequences.lengthOf(n), score);
+      const std::vector<int> labels = decodeItem<Real>(
+          arguments, n, hasIndicators ? sequences.lengthOf(n) : steps, score);
       std::copy(labels.begin(), labels.end(), decoded + n * steps);
       if (hasScores)
         static_cast<Real *>(tops[1].values)[n] = static_cast<Real>(score);
-      if (!hasLabels)
-        continue;
-      const std::vector<int> truth = sequences.labelsOf(n);
-      const std::size_t longer = std::max(truth.size(), labels.size());
-      if (longer > 0)
-        errors += static_cast<double>(editDistance(truth, labels)) /
-                  static_cast<double>(longer);
+      if (hasLabels)
+        errors += relativeDistance(sequences.labelsOf(n), labels);
     }
     if (hasLabels && tops.size() > 1)
       *static_cast<Real *>(tops.back().values) =
           static_cast<Real>(1 - errors / static_cast<double>(items));
   }
 
-  /// Returns the labels of an item, whose scores are `items` rows apart, and
-  /// the negative sum of the best scores.
+  /// Computes the accuracies of caffe_ocr: the mean of 1 - the relative
+  /// distance, and the fraction of the items without errors. Items without any
+  /// labels do not count as such.
+  template <typename Real> void compareRows(HostLayerArguments &arguments) {
+    const std::int64_t length = arguments.bottoms[1].count / items;
+    const Real *rows = static_cast<const Real *>(arguments.bottoms[1].values);
+    double errors = 0, correct = 0;
+    for (std::int64_t n = 0; n < items; ++n, rows += length) {
+      double score = 0;
+      const std::vector<int> labels =
+          decodeItem<Real>(arguments, n, steps, score);
+      std::vector<int> truth;
+      for (std::int64_t i = 0; i < length && rows[i] >= 0; ++i)
+        if (const int label = static_cast<int>(rows[i] + 0.5); label != blank)
+          truth.push_back(label);
+      errors += relativeDistance(truth, labels);
+      correct += truth == labels && !truth.empty();
+    }
+    Real *top = static_cast<Real *>(arguments.tops[0].values);
+    top[0] = static_cast<Real>(1 - errors / static_cast<double>(items));
+    top[1] = static_cast<Real>(correct / static_cast<double>(items));
+  }
+
+  /// Returns the labels of item `n`, which has `length` time steps, and the
+  /// negative sum of the best scores.
   template <typename Real>
-  std::vector<int> decodeItem(const Real *scores, std::int64_t length,
+  std::vector<int> decodeItem(const HostLayerArguments &arguments,
+                              std::int64_t n, std::int64_t length,
                               double &score) const {
+    const Real *scores =
+        static_cast<const Real *>(arguments.bottoms[0].values) + n * alphabet;
     std::vector<int> labels;
     int previous = -1;
     for (std::int64_t t = 0; t < length; ++t, scores += items * alphabet) {
@@ -272,7 +309,9 @@ private:
 
   const caffe::CTCDecoderParameter settings;
   const std::int64_t steps, items, alphabet;
-  const int blank;
+  bool hasLabelRows = false;  ///< the second bottom has a row for each item
+  bool hasIndicators = false; ///< the second bottom ends the items
+  int blank = 0;
 };
 
 class CtcGreedyDecoderType : public HostLayerType {
@@ -296,10 +335,7 @@ public:
         alphabet(setup.bottoms[0][2]) {}
 
   void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      compute<double>(arguments);
-    else
-      compute<float>(arguments);
+    arguments.f64 ? compute<double>(arguments) : compute<float>(arguments);
   }
   void backward(HostLayerArguments &) override {}
 

@@ -324,6 +324,21 @@ class ForkLayers(ForkCase):
                        {name: inputs[name] for name in ("x", "clip")}, force=False)
         self.close(net.forward()["y"][:2, :, 0, 0], [[0, 0, 3, -1, -1], [1, 1, 3, -1, -1]])
 
+    def test_ctc_greedy_decoder_of_caffe_ocr(self):
+        """Without indicators of the ends of sequences. The first label is the blank by default."""
+        paths = np.array([[1, 2, 0], [1, 0, 0], [0, 2, 0], [3, 3, 0], [3, 1, 0]])  # (5, 3)
+        scores = np.eye(4, dtype=np.float32)[paths]
+        decoder = self.net("CTCGreedyDecoder", "", {"x": scores}, force=False)
+        self.close(decoder.forward()["y"].reshape(3, 5), [[1, 3, -1, -1, -1], [2, 2, 3, 1, -1], [-1] * 5])
+        last = self.net("CTCGreedyDecoder", "ctc_decoder_param { blank_index: -1 }", {"x": scores}, force=False)
+        self.close(last.forward()["y"].reshape(3, 5)[:2], [[1, 0, -1, -1, -1], [2, 0, 2, 1, -1]])
+        # One of two labels is wrong, one of four is missing, and the last item is right, but has no labels.
+        labels = np.array([[1, 2, 0, 0], [2, 3, 1, -1], [0, 0, 0, 0]], np.float32)
+        net = self.net("CTCGreedyDecoder", "", {"x": scores, "label": labels}, force=False)
+        self.close(net.forward()["y"], np.reshape([1 - (1 / 2 + 1 / 4) / 3, 0], (1, 2, 1, 1)))
+        net.blobs["label"].data[1] = [2, 2, 3, 1]
+        self.close(net.forward()["y"].ravel(), [1 - 1 / 2 / 3, 1 / 3])
+
     def test_labelsequence_accuracy(self):
         paths = [[0, 0, 2, 1], [1, 1, 1, 2], [0, 2, 0, 2], [2, 2, 2, 2]]
         scores = np.eye(3, dtype=np.float32)[paths]

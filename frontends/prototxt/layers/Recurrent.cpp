@@ -114,6 +114,11 @@ void checkCtcLoss(LayerChecker &c) {
 }
 
 void checkCtcDecoder(LayerChecker &c) {
+  if (c.layer.bottom_size() == 1 && c.layer.top_size() > 1)
+    c.error(c.layer, "top",
+            "gives 1 top, the decoded labels, if the scores are its only "
+            "bottom",
+            1);
   if (c.layer.bottom_size() == 2 && c.layer.top_size() == 3)
     c.error(c.layer, "top",
             "a third top needs a third bottom, the labels, which the accuracy "
@@ -127,8 +132,8 @@ LayerRows recurrentLayers() {
   return {
       sourceKind("ContinuationIndicator", 1, 1, "continuation_indicator_param")
           .checkedBy(checkContinuationIndicator),
-      // caffe-ctc.
-      LayerKind{"CTCGreedyDecoder", 2, 3, 1, 3, "ctc_decoder_param"}.checkedBy(
+      // caffe-ctc and, without sequence indicators, caffe_ocr.
+      LayerKind{"CTCGreedyDecoder", 1, 3, 1, 3, "ctc_decoder_param"}.checkedBy(
           checkCtcDecoder),
       lossKind("CTCLoss", 3, 3, 1, "ctc_loss_param")
           .withoutForcedGradient(1, 2)
