@@ -214,6 +214,28 @@ class ForkLayers(ForkCase):
                 self.close(blob.diff, gradient)
             state = after
 
+    def test_lstm_of_caffe_ocr(self):
+        """With one bottom and no batch_size, blobs have dimensions for time steps and sequences."""
+        steps, streams, size, outputs = 4, 3, 2, 5
+        x, dy = random_array(21, steps, streams, size), random_array(22, steps, streams, outputs)
+        net = self.net("Lstm", "lstm_param { num_output: 5 clipping_threshold: 0.1 }", {"x": x})
+        fill(net)
+        params = [blob.data for blob in net.params["layer"]]
+        self.assertEqual([p.shape for p in params], [(20, 2), (20, 5), (20,)])
+        indicators = np.ones((steps, streams))
+        indicators[0] = 0
+        y, _, dx, gradients = self.lstm_reference(
+            x, indicators, params, (np.zeros((streams, outputs)),) * 2, dy, 0.1)
+        for _ in range(2):  # each batch starts from zero
+            self.close(net.forward()["y"], y)
+        net.blobs["y"].diff[...] = dy
+        net.backward()
+        self.close(net.blobs["x"].diff, dx)
+        for blob, gradient in zip(net.params["layer"], gradients):
+            self.close(blob.diff, gradient)
+        with self.assertRaisesRegex(Exception, "without batch_size, needs a bottom of at least 3 dimensions"):
+            self.net("Lstm", "lstm_param { num_output: 5 }", {"x": x[:, 0]})
+
     def test_lstm_of_caffe_lstm(self):
         for limit in (0, 0.05):
             for with_indicators in (False, True):
