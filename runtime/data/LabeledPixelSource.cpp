@@ -98,7 +98,7 @@ private:
     std::string imageWhere, labelsWhere; ///< locations for messages
     formats::ImageRecord record;
     CropAndMirror crop;
-    int rows = 0, columns = 0; ///< of the image in its file
+    int rows = 0, columns = 0; ///< of the decoded image
     std::vector<float> values;
   };
 
@@ -185,18 +185,10 @@ private:
                                         : formats::ImageColor::Gray;
     const auto newHeight = static_cast<int>(settings.newHeight);
     const auto newWidth = static_cast<int>(settings.newWidth);
-    if (tops.size() > 2 && isResized()) {
-      decode(pair, pair.image, kImage, color, 0, 0, scratch.scaled,
-             scratch.imageWhere);
-      scratch.rows = scratch.scaled.height;
-      scratch.columns = scratch.scaled.width;
-      formats::resizeImage(scratch.scaled, newHeight, newWidth, scratch.image);
-    } else {
-      decode(pair, pair.image, kImage, color, newHeight, newWidth,
-             scratch.image, scratch.imageWhere);
-      scratch.rows = scratch.image.height;
-      scratch.columns = scratch.image.width;
-    }
+    decode(pair, pair.image, kImage, color, newHeight, newWidth, scratch.image,
+           scratch.imageWhere);
+    scratch.rows = scratch.image.height;
+    scratch.columns = scratch.image.width;
     if (scratch.image.channels != tops[0]->dims(1))
       throw badInput(scratch.imageWhere + ": the image has " +
                      std::to_string(scratch.image.channels) +

@@ -171,6 +171,9 @@ class DataLayers(checker.Checker):
         self.expect_equal('padded labels', batch['label'],
                           [np.pad(image[:, :11], ((0, 1), (0, 0)), constant_values=9)[None] for image in labels])
         self.expect_equal('sizes of padded images', batch['size'], np.broadcast_to([10, 11], (7, 1, 1, 2)))
+        batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL new_height: 20 new_width: 6',
+                                     tops=('data', 'label', 'size')), batches=1)[0]
+        self.expect_equal('sizes of resized images', batch['size'], np.broadcast_to([20, 6], (7, 1, 1, 2)))
         # A factor of 2, then a crop of the size of a plane.
         batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { crop_size: 20 '
                                      'scale_factors: 2 }'), batches=1)[0]
