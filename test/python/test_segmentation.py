@@ -294,6 +294,16 @@ class SegNet(Case):
                     found.add(choices[0])
             self.assertTrue(all(len(set(values)) > 1 for values in zip(*found)), found)
 
+    def test_small_variances(self):
+        """SegNet adds 1e-9 to variances."""
+        net = caffe.Net(self.write("""
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 dim: 2 dim: 4 dim: 5 } } }
+            layer { name: 'bn' type: 'BN' bottom: 'x' top: 'y' }"""), caffe.TEST)
+        x = 1e-3 * np.random.RandomState(3).randn(3, 2, 4, 5)
+        net.blobs["x"].data[...] = x
+        deviation = np.sqrt(x.var(axis=(0, 2, 3), keepdims=True) + 1e-9)
+        self.close(net.forward()["y"], (x - x.mean(axis=(0, 2, 3), keepdims=True)) / deviation, 1e-4)
+
     def test_other_nets_have_no_statistics(self):
         with self.assertRaisesRegex(RuntimeError, "only SegNet's BN with bn_mode LEARN"):
             caffe.Net(self.write(self.NET % ("top: 'm' top: 'v'", "bn_mode: INFERENCE")), caffe.TEST)
