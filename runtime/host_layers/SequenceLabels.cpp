@@ -76,9 +76,11 @@ private:
     }
     const Sequences<Real> sequences(arguments, steps, items);
     std::vector<int> labels = sequences.labelsOf(n);
-    // Labels from the last one of the alphabet on end the sequence.
+    // The blank, and labels that are not in the alphabet, end the sequence.
     labels.erase(std::find_if(labels.begin(), labels.end(),
-                              [&](int label) { return label >= alphabet - 1; }),
+                              [&](int label) {
+                                return label >= alphabet || label == blank;
+                              }),
                  labels.end());
     return computeItem<Real>(arguments, n, sequences.lengthOf(n), labels);
   }

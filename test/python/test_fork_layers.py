@@ -326,6 +326,15 @@ class ForkLayers(ForkCase):
         self.close(loss, np.mean(losses))
         with_blank = self.net("CTCLoss", "ctc_loss_param { blank_index: 3 }", inputs)
         self.close(with_blank.forward()["y"], loss)
+        # The blank and numbers that are no labels end a sequence; the last label of the alphabet is one.
+        inputs["label"][:, 0] = [3, 2, 0, 0, -1]
+        inputs["label"][:, 2] = [3, 1, 4, -1, -1]
+        net = self.net("CTCLoss", "ctc_loss_param { blank_index: 0 }", inputs)
+        expected = self.net("CtcLoss", "ctc_loss_param { time_step: 5 alphabet_size: 4 }", {
+            "x": inputs["x"][:, [0, 2]], "label": np.array([[3, 2], [3, 1]], np.float32)}).forward()["y"]
+        middle = self.net("CtcLoss", "ctc_loss_param { time_step: 3 alphabet_size: 4 }", {
+            "x": inputs["x"][:3, [1]], "label": np.ones((1, 1), np.float32)}).forward()["y"]
+        self.close(net.forward()["y"], (2 * expected + middle) / 3)
 
     def test_ctc_greedy_decoder(self):
         inputs = self.indicated_sequences()
