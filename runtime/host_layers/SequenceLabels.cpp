@@ -75,14 +75,17 @@ private:
           labelsOf(labels + n * length, length, alphabet, blank));
     }
     const Sequences<Real> sequences(arguments, steps, items);
+    const std::int64_t length = sequences.lengthOf(n);
     std::vector<int> labels = sequences.labelsOf(n);
+    if (labels.empty() && length == 1)
+      return 0; // padding
     // The blank, and labels that are not in the alphabet, end the sequence.
     labels.erase(std::find_if(labels.begin(), labels.end(),
                               [&](int label) {
                                 return label >= alphabet || label == blank;
                               }),
                  labels.end());
-    return computeItem<Real>(arguments, n, sequences.lengthOf(n), labels);
+    return computeItem<Real>(arguments, n, length, labels);
   }
 
   template <typename Real>

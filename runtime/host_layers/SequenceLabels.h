@@ -18,7 +18,8 @@ inline constexpr const char *kLabelsequenceAccuracy = "LabelsequenceAccuracy";
 ///   do not count.
 /// - CTCLoss, of caffe-ctc, has sequence indicators (time steps, items), whose
 ///   first 0 after the first step ends the item, and labels (time steps,
-///   items), which end at the first negative one.
+///   items), which end at the first negative one. An item of one time step
+///   without labels contributes nothing.
 ///
 /// As in these forks, the gradient is that of the sum, and an item with more
 /// labels than time steps contributes nothing.

@@ -335,6 +335,11 @@ class ForkLayers(ForkCase):
         middle = self.net("CtcLoss", "ctc_loss_param { time_step: 3 alphabet_size: 4 }", {
             "x": inputs["x"][:3, [1]], "label": np.ones((1, 1), np.float32)}).forward()["y"]
         self.close(net.forward()["y"], (2 * expected + middle) / 3)
+        # An item of one step without labels is skipped.
+        net.blobs["clip"].data[1, 1], net.blobs["label"].data[:, 1] = 0, -1
+        self.close(net.forward()["y"], 2 * expected / 3)
+        net.backward()
+        self.assertEqual(np.abs(net.blobs["x"].diff[:, 1]).max(), 0)
 
     def test_ctc_greedy_decoder(self):
         inputs = self.indicated_sequences()
