@@ -43,6 +43,9 @@ public:
     if (setup.type == kIndicatedCtcLoss &&
         (!settings.has_blank_label() || blank < 0))
       blank = static_cast<int>(alphabet - 1);
+    if (blank < 0 || blank >= alphabet)
+      throw badInput("damaged plan: the blank of a " + setup.type +
+                     " is not in its alphabet");
   }
 
   void forward(HostLayerArguments &arguments) override {

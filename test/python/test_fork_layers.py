@@ -340,6 +340,12 @@ class ForkLayers(ForkCase):
         self.close(net.forward()["y"], 2 * expected / 3)
         net.backward()
         self.assertEqual(np.abs(net.blobs["x"].diff[:, 1]).max(), 0)
+        for kind, names in (("CTCLoss", ("x", "clip", "label")), ("WarpCTCLoss", ("x", "label"))):
+            arrays = {name: inputs[name] for name in names}
+            if kind == "WarpCTCLoss":
+                arrays["label"] = inputs["label"].T
+            with self.assertRaisesRegex(Exception, "blank_label 4 is not in the alphabet of 4 labels"):
+                self.net(kind, "ctc_loss_param { blank_index: 4 }", arrays)
 
     def test_ctc_greedy_decoder(self):
         inputs = self.indicated_sequences()

@@ -159,8 +159,20 @@ void requireSequences(const HostLayerSetup &setup, size_t itemAxis,
                    shapeText(setup, 1));
 }
 
+/// Throws unless the blank label of a loss is in its alphabet, the last
+/// dimension of the scores.
+void requireBlank(const HostLayerSetup &setup) {
+  const int64_t blank = settingsOf(setup).ctc_loss_param().blank_label(),
+                alphabet = setup.bottoms[0][2];
+  if (blank >= alphabet)
+    throw badInput("blank_label " + std::to_string(blank) +
+                   " is not in the alphabet of " + std::to_string(alphabet) +
+                   " labels");
+}
+
 Shapes ctcLossShapes(const HostLayerSetup &setup) {
   requireSequences(setup, 1, "(T, N, alphabet)");
+  requireBlank(setup);
   const auto settings = settingsOf(setup).ctc_loss_param();
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
   if (settings.has_time_step() && (scores[0] != settings.time_step() ||
@@ -202,6 +214,7 @@ void requireIndicatedSequences(const HostLayerSetup &setup) {
 Shapes indicatedCtcLossShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 3);
   requireIndicatedSequences(setup);
+  requireBlank(setup);
   return {{}};
 }
 
