@@ -20,8 +20,14 @@ static ImagePairSettings commonSettings(const Settings &settings) {
 }
 
 ImagePairSettings imagePairSettings(const LayerParameter &layer) {
-  if (layer.type() == "DenseImageData")
-    return commonSettings(layer.dense_image_data_param());
+  if (layer.type() == "DenseImageData") {
+    const DenseImageDataParameter &settings = layer.dense_image_data_param();
+    ImagePairSettings result = commonSettings(settings);
+    result.cropHeight = settings.crop_height();
+    result.cropWidth = settings.crop_width();
+    result.mirror = settings.mirror();
+    return result;
+  }
   const ImageDataParameter &settings = layer.image_data_param();
   ImagePairSettings result = commonSettings(settings);
   if (layer.type() == "ImageLabelmapData") {

@@ -28,6 +28,9 @@ struct ImagePairSettings {
   /// Images smaller than crop_size are padded, with the mean and the ignored
   /// label.
   bool padsToCrop = false;
+  /// SegNet's crop, or 0, and mirror: random in both phases.
+  std::uint32_t cropHeight = 0, cropWidth = 0;
+  bool mirror = false;
 
   bool hasLabelImages() const {
     return labels != PixelLabels::Number && labels != PixelLabels::None;

@@ -35,6 +35,7 @@ public:
                   ")"),
         folders(info.folders), transform(info),
         scaleStream(info.seed.rankSeed(), "scale " + info.stream),
+        cropStream(info.seed.rankSeed(), "crop " + info.stream),
         decodeThreads(info.readerOptions.threads) {
     checkTops();
     list = formats::requirePath(settings.source, folders,
@@ -99,7 +100,7 @@ private:
     std::string imageWhere, labelsWhere; ///< locations for messages
     formats::ImageRecord record;
     CropAndMirror crop;
-    int rows = 0, columns = 0; ///< of the image in its file
+    std::vector<float> size; ///< height and width, at most those of the top
     std::vector<float> values;
   };
 
@@ -139,22 +140,22 @@ private:
     if (transformation.scale_factors_size())
       scale(number, scratch);
     checkEqualSizes(scratch);
+    if (settings.cropHeight)
+      crop(number, scratch);
     formats::setImage(scratch.image, scratch.record);
     if (settings.padsToCrop)
       pad(scratch.record);
     scratch.crop =
         transform.chooseCrop(scratch.record, number, scratch.imageWhere);
+    if (settings.mirror)
+      scratch.crop.mirrored = drawBelow(number, 2, 2) == 1;
     takeSize(scratch);
     if (memory[0])
       writeImage(row, scratch, memory[0]);
     if (memory[1])
       writeLabels(row, scratch, memory[1]);
-    if (memory.size() > 2 && memory[2]) {
-      scratch.values = {
-          static_cast<float>(std::min(maxHeight(), scratch.rows)),
-          static_cast<float>(std::min(maxWidth(), scratch.columns))};
-      storeRow(*tops[2], row, scratch.values, memory[2]);
-    }
+    if (memory.size() > 2 && memory[2])
+      storeRow(*tops[2], row, scratch.size, memory[2]);
   }
 
   /// Decodes a file that a line names, in the size `newHeight` and `newWidth`,
@@ -171,7 +172,6 @@ private:
 
   int maxHeight() const { return static_cast<int>(tops[0]->dims(2)); }
   int maxWidth() const { return static_cast<int>(tops[0]->dims(3)); }
-  bool isResized() const { return settings.newHeight != 0; }
 
   /// Throws because of the size of an image; `expected` completes the text.
   [[noreturn]] static void failOnSize(const std::string &where,
@@ -186,18 +186,11 @@ private:
                                         : formats::ImageColor::Gray;
     const auto newHeight = static_cast<int>(settings.newHeight);
     const auto newWidth = static_cast<int>(settings.newWidth);
-    if (tops.size() > 2 && isResized()) {
-      decode(pair, pair.image, kImage, color, 0, 0, scratch.scaled,
-             scratch.imageWhere);
-      scratch.rows = scratch.scaled.height;
-      scratch.columns = scratch.scaled.width;
-      formats::resizeImage(scratch.scaled, newHeight, newWidth, scratch.image);
-    } else {
-      decode(pair, pair.image, kImage, color, newHeight, newWidth,
-             scratch.image, scratch.imageWhere);
-      scratch.rows = scratch.image.height;
-      scratch.columns = scratch.image.width;
-    }
+    decode(pair, pair.image, kImage, color, newHeight, newWidth, scratch.image,
+           scratch.imageWhere);
+    scratch.size = {
+        static_cast<float>(std::min(maxHeight(), scratch.image.height)),
+        static_cast<float>(std::min(maxWidth(), scratch.image.width))};
     if (scratch.image.channels != tops[0]->dims(1))
       throw badInput(scratch.imageWhere + ": the image has " +
                      std::to_string(scratch.image.channels) +
@@ -237,7 +230,7 @@ private:
            resizesLater ? 0 : static_cast<int>(settings.newHeight),
            resizesLater ? 0 : static_cast<int>(settings.newWidth),
            scratch.labels, scratch.labelsWhere);
-    if (resizesLater && isResized())
+    if (resizesLater && settings.newHeight)
       scratch.labels = formats::resizeByCopying(
           scratch.labels, scratch.image.height, scratch.image.width);
     if (settings.labels == caffe::PixelLabels::Threshold)
@@ -259,6 +252,27 @@ private:
     scratch.labels = formats::resizeByCopying(scratch.labels, rows, columns);
     formats::resizeImage(scratch.image, rows, columns, scratch.scaled);
     std::swap(scratch.image, scratch.scaled);
+  }
+
+  /// Returns a random integer in [0, limit): one of three of an image.
+  int drawBelow(std::uint64_t number, std::uint64_t which, int limit) const {
+    return static_cast<int>(cropStream.below(
+        3 * number + which, static_cast<std::uint64_t>(limit)));
+  }
+
+  /// Crops image and labels at a random position.
+  void crop(std::uint64_t number, Scratch &scratch) const {
+    const auto rows = static_cast<int>(settings.cropHeight),
+               columns = static_cast<int>(settings.cropWidth);
+    const int height = scratch.image.height, width = scratch.image.width;
+    if (height < rows || width < columns)
+      failOnSize(scratch.imageWhere, kImage, height, width,
+                 "the crop has " + std::to_string(rows) + " x " +
+                     std::to_string(columns));
+    const int top = drawBelow(number, 0, height - rows + 1),
+              left = drawBelow(number, 1, width - columns + 1);
+    for (formats::Image *image : {&scratch.image, &scratch.labels})
+      *image = formats::cropImage(*image, top, left, rows, columns);
   }
 
   static void checkEqualSizes(const Scratch &scratch) {
@@ -363,7 +377,7 @@ private:
   std::string layerText;
   std::vector<std::string> folders;
   ImageTransformer transform;
-  caffe::RandomStream scaleStream;
+  caffe::RandomStream scaleStream, cropStream;
   DecodeThreads decodeThreads;
   std::string list; ///< path of the list
   std::vector<formats::ImagePair> pairs;

@@ -2,12 +2,9 @@
 
 #include "runtime/host_layers/SequenceLabels.h"
 
-#include "formats/caffe.pb.h"
 #include "runtime/host_layers/CtcAlignment.h"
-#include "support/Error.h"
+#include "runtime/host_layers/SequenceInputs.h"
 #include "support/NumberText.h"
-
-#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,51 +28,6 @@ std::vector<int> labelsOf(const Real *values, std::int64_t length,
   return labels;
 }
 
-caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
-  caffe::LayerParameter layer;
-  bool isValid =
-      google::protobuf::TextFormat::ParseFromString(setup.settings, &layer) &&
-      setup.bottoms.size() >= 2 && setup.bottoms[0].size() >= 3;
-  for (const auto &bottom : setup.bottoms)
-    isValid = isValid && bottom.size() >= 2;
-  if (!isValid)
-    throw badInput("damaged plan: not the settings and bottoms of a " +
-                   setup.type);
-  return layer;
-}
-
-/// The indicators and labels of caffe-ctc (time steps, items).
-template <typename Real> class Sequences {
-public:
-  Sequences(const HostLayerArguments &arguments, std::int64_t steps,
-            std::int64_t items)
-      : arguments(arguments), steps(steps), items(items) {}
-
-  /// Returns the number of time steps of an item.
-  std::int64_t lengthOf(std::int64_t item) const {
-    std::int64_t length = 1;
-    while (length < steps && static_cast<int>(at(1, length, item) + 0.5) != 0)
-      ++length;
-    return length;
-  }
-  /// Returns the labels of an item, up to the first negative one.
-  std::vector<int> labelsOf(std::int64_t item) const {
-    std::vector<int> labels;
-    for (std::int64_t t = 0; t < steps && at(2, t, item) >= 0; ++t)
-      labels.push_back(static_cast<int>(at(2, t, item) + 0.5));
-    return labels;
-  }
-
-private:
-  double at(std::size_t bottom, std::int64_t step, std::int64_t item) const {
-    return static_cast<const Real *>(
-        arguments.bottoms[bottom].values)[step * items + item];
-  }
-
-  const HostLayerArguments &arguments;
-  const std::int64_t steps, items;
-};
-
 //===----------------------------------------------------------------------===//
 // CtcLoss
 //===----------------------------------------------------------------------===//
@@ -85,25 +37,24 @@ public:
   explicit CtcLoss(const HostLayerSetup &setup)
       : steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
         alphabet(setup.bottoms[0][2]) {
-    const auto settings = settingsOf(setup).ctc_loss_param();
+    const auto settings = sequenceSettings(setup).ctc_loss_param();
     blank = settings.blank_label();
     // The default of caffe-ctc is the last label.
     if (setup.type == kIndicatedCtcLoss &&
         (!settings.has_blank_label() || blank < 0))
       blank = static_cast<int>(alphabet - 1);
+    if (blank < 0 || blank >= alphabet)
+      throw badInput("damaged plan: the blank of a " + setup.type +
+                     " is not in its alphabet");
   }
 
   void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      computeLoss<double>(arguments);
-    else
-      computeLoss<float>(arguments);
+    arguments.f64 ? computeLoss<double>(arguments)
+                  : computeLoss<float>(arguments);
   }
   void backward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      computeGradient<double>(arguments);
-    else
-      computeGradient<float>(arguments);
+    arguments.f64 ? computeGradient<double>(arguments)
+                  : computeGradient<float>(arguments);
   }
 
 private:
@@ -127,12 +78,17 @@ private:
           labelsOf(labels + n * length, length, alphabet, blank));
     }
     const Sequences<Real> sequences(arguments, steps, items);
+    const std::int64_t length = sequences.lengthOf(n);
     std::vector<int> labels = sequences.labelsOf(n);
-    // Labels from the last one of the alphabet on end the sequence.
+    if (labels.empty() && length == 1)
+      return 0; // padding
+    // The blank, and labels that are not in the alphabet, end the sequence.
     labels.erase(std::find_if(labels.begin(), labels.end(),
-                              [&](int label) { return label >= alphabet - 1; }),
+                              [&](int label) {
+                                return label >= alphabet || label == blank;
+                              }),
                  labels.end());
-    return computeItem<Real>(arguments, n, sequences.lengthOf(n), labels);
+    return computeItem<Real>(arguments, n, length, labels);
   }
 
   template <typename Real>
@@ -183,123 +139,20 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
-// CTCGreedyDecoder
-//===----------------------------------------------------------------------===//
-
-/// Returns the number of insertions, deletions and replacements that turn `a`
-/// into `b`.
-std::size_t editDistance(const std::vector<int> &a, const std::vector<int> &b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
-class CtcGreedyDecoder : public HostLayer {
-public:
-  explicit CtcGreedyDecoder(const HostLayerSetup &setup)
-      : settings(settingsOf(setup).ctc_decoder_param()),
-        steps(setup.bottoms[0][0]), items(setup.bottoms[0][1]),
-        alphabet(setup.bottoms[0][2]),
-        blank(settings.blank_index() < 0 ? static_cast<int>(alphabet - 1)
-                                         : settings.blank_index()) {}
-
-  void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      decode<double>(arguments);
-    else
-      decode<float>(arguments);
-  }
-  void backward(HostLayerArguments &) override {}
-
-private:
-  template <typename Real> void decode(HostLayerArguments &arguments) {
-    const Sequences<Real> sequences(arguments, steps, items);
-    const bool hasLabels = arguments.bottoms.size() == 3;
-    auto &tops = arguments.tops;
-    const bool hasScores = tops.size() == 3 || (tops.size() == 2 && !hasLabels);
-    Real *decoded = static_cast<Real *>(tops[0].values);
-    std::fill_n(decoded, tops[0].count, Real(-1));
-    double errors = 0;
-    for (std::int64_t n = 0; n < items; ++n) {
-      double score = 0;
-      const std::vector<int> labels = decodeItem(
-          static_cast<const Real *>(arguments.bottoms[0].values) + n * alphabet,
-          sequences.lengthOf(n), score);
-      std::copy(labels.begin(), labels.end(), decoded + n * steps);
-      if (hasScores)
-        static_cast<Real *>(tops[1].values)[n] = static_cast<Real>(score);
-      if (!hasLabels)
-        continue;
-      const std::vector<int> truth = sequences.labelsOf(n);
-      const std::size_t longer = std::max(truth.size(), labels.size());
-      if (longer > 0)
-        errors += static_cast<double>(editDistance(truth, labels)) /
-                  static_cast<double>(longer);
-    }
-    if (hasLabels && tops.size() > 1)
-      *static_cast<Real *>(tops.back().values) =
-          static_cast<Real>(1 - errors / static_cast<double>(items));
-  }
-
-  /// Returns the labels of an item, whose scores are `items` rows apart, and
-  /// the negative sum of the best scores.
-  template <typename Real>
-  std::vector<int> decodeItem(const Real *scores, std::int64_t length,
-                              double &score) const {
-    std::vector<int> labels;
-    int previous = -1;
-    for (std::int64_t t = 0; t < length; ++t, scores += items * alphabet) {
-      const Real *best = std::max_element(scores, scores + alphabet);
-      const int label = static_cast<int>(best - scores);
-      score -= *best;
-      if (label != blank &&
-          !(settings.ctc_merge_repeated() && label == previous))
-        labels.push_back(label);
-      previous = label;
-    }
-    return labels;
-  }
-
-  const caffe::CTCDecoderParameter settings;
-  const std::int64_t steps, items, alphabet;
-  const int blank;
-};
-
-class CtcGreedyDecoderType : public HostLayerType {
-public:
-  bool hasBackward() const override { return false; }
-  std::unique_ptr<HostLayer>
-  create(const HostLayerSetup &setup) const override {
-    return std::make_unique<CtcGreedyDecoder>(setup);
-  }
-};
-
-//===----------------------------------------------------------------------===//
 // LabelsequenceAccuracy
 //===----------------------------------------------------------------------===//
 
 class LabelsequenceAccuracy : public HostLayer {
 public:
   explicit LabelsequenceAccuracy(const HostLayerSetup &setup)
-      : blank(settingsOf(setup).labelsequence_accuracy_param().blank_label()),
+      : blank(sequenceSettings(setup)
+                  .labelsequence_accuracy_param()
+                  .blank_label()),
         items(setup.bottoms[0][0]), steps(setup.bottoms[0][1]),
         alphabet(setup.bottoms[0][2]) {}
 
   void forward(HostLayerArguments &arguments) override {
-    if (arguments.f64)
-      compute<double>(arguments);
-    else
-      compute<float>(arguments);
+    arguments.f64 ? compute<double>(arguments) : compute<float>(arguments);
   }
   void backward(HostLayerArguments &) override {}
 
@@ -346,11 +199,6 @@ public:
 
 const HostLayerType &ctcLossType() {
   static const CtcLossType type;
-  return type;
-}
-
-const HostLayerType &ctcGreedyDecoderType() {
-  static const CtcGreedyDecoderType type;
   return type;
 }
 

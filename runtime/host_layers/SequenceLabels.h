@@ -18,7 +18,8 @@ inline constexpr const char *kLabelsequenceAccuracy = "LabelsequenceAccuracy";
 ///   do not count.
 /// - CTCLoss, of caffe-ctc, has sequence indicators (time steps, items), whose
 ///   first 0 after the first step ends the item, and labels (time steps,
-///   items), which end at the first negative one.
+///   items), which end at the first negative one. An item of one time step
+///   without labels contributes nothing.
 ///
 /// As in these forks, the gradient is that of the sum, and an item with more
 /// labels than time steps contributes nothing.
@@ -29,6 +30,11 @@ const HostLayerType &ctcLossType();
 /// repetitions and blanks, filled with -1; the negative sums of their scores,
 /// if there are two bottoms or three tops; and the mean of 1 - (edit distance /
 /// length of the longer sequence), if there are labels.
+///
+/// In caffe_ocr, items have all time steps. The top is the best labels if the
+/// scores are the only bottom. With labels (items, length), which end at the
+/// first negative one, it is this mean and the fraction of items without
+/// errors.
 const HostLayerType &ctcGreedyDecoderType();
 
 /// The type of layers with two bottoms: scores (items, time steps, alphabet)

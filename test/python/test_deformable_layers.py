@@ -132,7 +132,8 @@ class DeformableLayers(Case):
         return np.maximum(scale * (x - mean) / np.sqrt(variance + 1e-5) + bias, 0), updated
 
     def convolution(self, x, weights):
-        pad = weights.shape[2] // 2
+        """Returns the convolution with reversed filters, unlike Caffe's."""
+        pad, weights = weights.shape[2] // 2, weights[:, :, ::-1, ::-1]
         padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
         windows = np.lib.stride_tricks.sliding_window_view(padded, weights.shape[2:], (2, 3))
         return np.einsum("nchwij,ocij->nohw", windows, weights)

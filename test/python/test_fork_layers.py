@@ -253,6 +253,28 @@ class ForkLayers(ForkCase):
                 self.close(blob.diff, gradient)
             state = after
 
+    def test_lstm_of_caffe_ocr(self):
+        """With one bottom and no batch_size, blobs have dimensions for time steps and sequences."""
+        steps, streams, size, outputs = 4, 3, 2, 5
+        x, dy = random_array(21, steps, streams, size), random_array(22, steps, streams, outputs)
+        net = self.net("Lstm", "lstm_param { num_output: 5 clipping_threshold: 0.1 }", {"x": x})
+        fill(net)
+        params = [blob.data for blob in net.params["layer"]]
+        self.assertEqual([p.shape for p in params], [(20, 2), (20, 5), (20,)])
+        indicators = np.ones((steps, streams))
+        indicators[0] = 0
+        y, _, dx, gradients = self.lstm_reference(
+            x, indicators, params, (np.zeros((streams, outputs)),) * 2, dy, 0.1)
+        for _ in range(2):  # each batch starts from zero
+            self.close(net.forward()["y"], y)
+        net.blobs["y"].diff[...] = dy
+        net.backward()
+        self.close(net.blobs["x"].diff, dx)
+        for blob, gradient in zip(net.params["layer"], gradients):
+            self.close(blob.diff, gradient)
+        with self.assertRaisesRegex(Exception, "without batch_size, needs a bottom of at least 3 dimensions"):
+            self.net("Lstm", "lstm_param { num_output: 5 }", {"x": x[:, 0]})
+
     def test_lstm_of_caffe_lstm(self):
         for limit in (0, 0.05):
             for with_indicators in (False, True):
@@ -301,6 +323,20 @@ class ForkLayers(ForkCase):
         with self.assertRaisesRegex(Exception, "label 3 is not in the alphabet of 3"):
             net.forward()
 
+    def test_warp_ctc_loss_of_caffe_ocr(self):
+        """Compares it with CtcLoss; without ctc_loss_param, the first label is the blank."""
+        inputs = {"x": 2 * random_array(20, 5, 2, 4), "label": np.array([[1, 0, 3], [2, 2, 0]], np.float32)}
+        for blank, text in ((0, ""), (3, "ctc_loss_param { blank_index: 3 }")):
+            results = []
+            for kind, settings in (("WarpCTCLoss", text), (
+                    "CtcLoss", "ctc_loss_param { time_step: 5 alphabet_size: 4 blank_label: %d }" % blank)):
+                net = self.net(kind, settings, inputs, caffe.TRAIN)
+                loss = net.forward()["y"].copy()
+                net.backward()
+                results.append((loss, net.blobs["x"].diff.copy()))
+            self.close(results[0][0], results[1][0])
+            self.close(results[0][1], results[1][1])
+
     def indicated_sequences(self):
         """Returns scores (5, 3, 4) of sequences of 5, 3 and 5 steps, their indicators, and labels."""
         indicators = np.ones((5, 3), np.float32)
@@ -329,6 +365,26 @@ class ForkLayers(ForkCase):
         self.close(loss, np.mean(losses))
         with_blank = self.net("CTCLoss", "ctc_loss_param { blank_index: 3 }", inputs)
         self.close(with_blank.forward()["y"], loss)
+        # The blank and numbers that are no labels end a sequence; the last label of the alphabet is one.
+        inputs["label"][:, 0] = [3, 2, 0, 0, -1]
+        inputs["label"][:, 2] = [3, 1, 4, -1, -1]
+        net = self.net("CTCLoss", "ctc_loss_param { blank_index: 0 }", inputs)
+        expected = self.net("CtcLoss", "ctc_loss_param { time_step: 5 alphabet_size: 4 }", {
+            "x": inputs["x"][:, [0, 2]], "label": np.array([[3, 2], [3, 1]], np.float32)}).forward()["y"]
+        middle = self.net("CtcLoss", "ctc_loss_param { time_step: 3 alphabet_size: 4 }", {
+            "x": inputs["x"][:3, [1]], "label": np.ones((1, 1), np.float32)}).forward()["y"]
+        self.close(net.forward()["y"], (2 * expected + middle) / 3)
+        # An item of one step without labels is skipped.
+        net.blobs["clip"].data[1, 1], net.blobs["label"].data[:, 1] = 0, -1
+        self.close(net.forward()["y"], 2 * expected / 3)
+        net.backward()
+        self.assertEqual(np.abs(net.blobs["x"].diff[:, 1]).max(), 0)
+        for kind, names in (("CTCLoss", ("x", "clip", "label")), ("WarpCTCLoss", ("x", "label"))):
+            arrays = {name: inputs[name] for name in names}
+            if kind == "WarpCTCLoss":
+                arrays["label"] = inputs["label"].T
+            with self.assertRaisesRegex(Exception, "blank_label 4 is not in the alphabet of 4 labels"):
+                self.net(kind, "ctc_loss_param { blank_index: 4 }", arrays)
 
     def test_ctc_greedy_decoder(self):
         inputs = self.indicated_sequences()
@@ -348,6 +404,21 @@ class ForkLayers(ForkCase):
         net = self.net("CTCGreedyDecoder", "ctc_decoder_param { blank_index: 2 ctc_merge_repeated: false }",
                        {name: inputs[name] for name in ("x", "clip")}, force=False)
         self.close(net.forward()["y"][:2, :, 0, 0], [[0, 0, 3, -1, -1], [1, 1, 3, -1, -1]])
+
+    def test_ctc_greedy_decoder_of_caffe_ocr(self):
+        """Without indicators of the ends of sequences. The first label is the blank by default."""
+        paths = np.array([[1, 2, 0], [1, 0, 0], [0, 2, 0], [3, 3, 0], [3, 1, 0]])  # (5, 3)
+        scores = np.eye(4, dtype=np.float32)[paths]
+        decoder = self.net("CTCGreedyDecoder", "", {"x": scores}, force=False)
+        self.close(decoder.forward()["y"].reshape(3, 5), [[1, 3, -1, -1, -1], [2, 2, 3, 1, -1], [-1] * 5])
+        last = self.net("CTCGreedyDecoder", "ctc_decoder_param { blank_index: -1 }", {"x": scores}, force=False)
+        self.close(last.forward()["y"].reshape(3, 5)[:2], [[1, 0, -1, -1, -1], [2, 0, 2, 1, -1]])
+        # One of two labels is wrong, one of four is missing, and the last item is right, but has no labels.
+        labels = np.array([[1, 2, 0, 0], [2, 3, 1, -1], [0, 0, 0, 0]], np.float32)
+        net = self.net("CTCGreedyDecoder", "", {"x": scores, "label": labels}, force=False)
+        self.close(net.forward()["y"], np.reshape([1 - (1 / 2 + 1 / 4) / 3, 0], (1, 2, 1, 1)))
+        net.blobs["label"].data[1] = [2, 2, 3, 1]
+        self.close(net.forward()["y"].ravel(), [1 - 1 / 2 / 3, 1 / 3])
 
     def test_labelsequence_accuracy(self):
         paths = [[0, 0, 2, 1], [1, 1, 1, 2], [0, 2, 0, 2], [2, 2, 2, 2]]

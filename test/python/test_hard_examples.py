@@ -104,6 +104,25 @@ class Mining(Case):
                 self.assertGreater(slope, 0.01)
                 self.assertLess(abs((losses[0] - losses[1]) / 2e-3 - slope), 0.02 * slope, name)
 
+    def test_fixed_normalizers_are_at_least_1(self):
+        losses, gradients = [], []
+        for normalization in ("PRE_FIXED pre_fixed_normalizer: 0.25", "NONE"):
+            net = caffe.Net(self.write("""force_backward: true
+                layer { name: 'in' type: 'Input' top: 'x' top: 'target' top: 'label'
+                  input_param { shape { dim: 3 dim: 4 } shape { dim: 3 dim: 4 } shape { dim: 3 } } }
+                layer { name: 'boxes' type: 'SmoothL1LossOHEM' bottom: 'x' bottom: 'target' top: 'boxes'
+                  propagate_down: true propagate_down: false loss_param { normalization: %s } }
+                layer { name: 'scores' type: 'SoftmaxWithLossOHEM' bottom: 'x' bottom: 'label' top: 'scores'
+                  propagate_down: true propagate_down: false loss_param { normalization: %s } }""" % (
+                      normalization, normalization)), caffe.TRAIN)
+            net.blobs["x"].data[...], net.blobs["target"].data[...] = random_array(1, 3, 4), random_array(2, 3, 4)
+            net.blobs["label"].data[...] = [0, 3, 1]
+            losses.append([float(loss) for loss in net.forward().values()])
+            net.backward()
+            gradients.append(net.blobs["x"].diff.copy())
+        self.close(losses[0], losses[1])
+        self.close(gradients[0], gradients[1])
+
     def test_gradient_of_the_softmax_loss(self):
         """As the only loss, with ignored labels and its default weight 1."""
         net = caffe.Net(self.write("""force_backward: true

@@ -274,6 +274,36 @@ class SegNet(Case):
         values = deployed.blobs["conv"].data.astype(float)
         self.close(deployed.blobs["bn"].data, np.maximum((values - mean) * scale + beta, 0), 1e-4)
 
+    def test_crops_and_mirrors(self):
+        """They are random in both phases, and the same for an image and its labels."""
+        for phase in caffe.TRAIN, caffe.TEST:
+            net = caffe.Net(self.write("""layer { name: 'data' type: 'DenseImageData' top: 'data' top: 'label'
+                dense_image_data_param { source: 'list.txt' batch_size: 4 is_color: false crop_height: 5 crop_width: 6
+                  mirror: true } }"""), phase)
+            found = set()
+            for _ in range(4):
+                net.forward()
+                for row in range(4):
+                    choices = [(top, left, step) for top in range(2) for left in range(3) for step in (1, -1)
+                               if np.array_equal(net.blobs["label"].data[row, 0],
+                                                 self.labels[row, top: top + 5, left: left + 6][:, ::step])]
+                    self.assertEqual(len(choices), 1)
+                    top, left, step = choices[0]
+                    np.testing.assert_array_equal(net.blobs["data"].data[row, 0],
+                                                  self.images[row, top: top + 5, left: left + 6][:, ::step])
+                    found.add(choices[0])
+            self.assertTrue(all(len(set(values)) > 1 for values in zip(*found)), found)
+
+    def test_small_variances(self):
+        """SegNet adds 1e-9 to variances."""
+        net = caffe.Net(self.write("""
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 dim: 2 dim: 4 dim: 5 } } }
+            layer { name: 'bn' type: 'BN' bottom: 'x' top: 'y' }"""), caffe.TEST)
+        x = 1e-3 * np.random.RandomState(3).randn(3, 2, 4, 5)
+        net.blobs["x"].data[...] = x
+        deviation = np.sqrt(x.var(axis=(0, 2, 3), keepdims=True) + 1e-9)
+        self.close(net.forward()["y"], (x - x.mean(axis=(0, 2, 3), keepdims=True)) / deviation, 1e-4)
+
     def test_other_nets_have_no_statistics(self):
         with self.assertRaisesRegex(RuntimeError, "only SegNet's BN with bn_mode LEARN"):
             caffe.Net(self.write(self.NET % ("top: 'm' top: 'v'", "bn_mode: INFERENCE")), caffe.TEST)

@@ -83,6 +83,11 @@ const caffe::LSTMParameter &lstmSettings(const caffe::LayerParameter &layer) {
                                       : layer.lstm_param();
 }
 
+bool hasStepAxis(const caffe::LayerParameter &layer) {
+  return layer.type() == "Lstm" && layer.bottom_size() == 1 &&
+         !layer.lstm_param().has_batch_size();
+}
+
 bool hasCornerRois(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }

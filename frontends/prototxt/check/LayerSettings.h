@@ -70,6 +70,9 @@ bool isSsdNormalize(const caffe::LayerParameter &layer);
 bool isSynopsysLayerNorm(const caffe::LayerNormParameter &settings);
 /// Returns the settings of an Lstm or LstmSimple.
 const caffe::LSTMParameter &lstmSettings(const caffe::LayerParameter &layer);
+/// Returns whether the layer is caffe_ocr's Lstm, whose bottom has dimensions
+/// for time steps and sequences. It has one bottom and no batch_size.
+bool hasStepAxis(const caffe::LayerParameter &layer);
 
 /// Returns whether the layer is Cascade R-CNN's ROIAlign, which samples the
 /// corners of the cells (roi_pooling_param). Mask R-CNN's layer of the same

@@ -64,18 +64,26 @@ void checkDummyData(LayerChecker &c) {
   }
 }
 
-/// Checks new_height and new_width.
+/// Checks a height and a width in pixels, of which both or neither are set.
 template <typename Settings>
-void checkNewSize(LayerChecker &c, const Settings &settings) {
-  if (!settings.new_height() != !settings.new_width())
-    c.error(settings, settings.new_height() ? "new_height" : "new_width",
-            "set both or neither of new_height and new_width");
+void checkSize(LayerChecker &c, const Settings &settings,
+               const std::string &heightField, std::uint32_t height,
+               const std::string &widthField, std::uint32_t width) {
+  if (!height != !width)
+    c.error(settings, height ? heightField : widthField,
+            "set both or neither of " + heightField + " and " + widthField);
   // Maximum height and width of an image.
   constexpr uint32_t kMaxPixels = 1 << 16;
-  if (settings.new_height() > kMaxPixels)
-    c.error(settings, "new_height", "new_height is too large");
-  if (settings.new_width() > kMaxPixels)
-    c.error(settings, "new_width", "new_width is too large");
+  if (height > kMaxPixels)
+    c.error(settings, heightField, heightField + " is too large");
+  if (width > kMaxPixels)
+    c.error(settings, widthField, widthField + " is too large");
+}
+
+template <typename Settings>
+void checkNewSize(LayerChecker &c, const Settings &settings) {
+  checkSize(c, settings, "new_height", settings.new_height(), "new_width",
+            settings.new_width());
 }
 
 /// Checks the settings that all types with image_data_param share.
@@ -174,13 +182,22 @@ void checkDenseImageData(LayerChecker &c) {
     if (field == std::string("mirror") ? transform.mirror()
                                        : transform.crop_size() > 0)
       c.error(transform, field,
-              std::string(field) + " would move the image but not its labels; "
-                                   "it is not supported, as in SegNet");
-  for (const char *field : {"mean_file", "mirror", "crop_width", "crop_height"})
-    if (c.locations.find(settings, field))
-      c.warn(settings, field,
-             std::string(field) + " in dense_image_data_param has no effect, "
-                                  "as in SegNet");
+              std::string(field) +
+                  " in transform_param is not supported, as in SegNet; "
+                  "dense_image_data_param has mirror, crop_height and "
+                  "crop_width");
+  checkSize(c, settings, "crop_height", settings.crop_height(), "crop_width",
+            settings.crop_width());
+  if (settings.new_height() &&
+      (settings.crop_height() > settings.new_height() ||
+       settings.crop_width() > settings.new_width()))
+    c.error(settings,
+            settings.crop_height() > settings.new_height() ? "crop_height"
+                                                           : "crop_width",
+            "the crop is larger than new_height and new_width");
+  if (settings.has_mean_file())
+    c.warn(settings, "mean_file",
+           "mean_file in dense_image_data_param has no effect, as in SegNet");
 }
 
 /// Warns of settings of C3D's VideoData that others make ineffective.

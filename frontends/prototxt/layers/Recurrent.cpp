@@ -266,7 +266,7 @@ void checkContinuationIndicator(LayerChecker &c) {
 }
 
 /// Checks the loss of crnn.caffe, or those of caffe_ocr and caffe-ctc, which
-/// take the sizes from their bottom. The default label of caffe_ocr is invalid.
+/// take the sizes from their bottom.
 void checkCtcLoss(LayerChecker &c) {
   const caffe::CtcLossParameter &settings = c.layer.ctc_loss_param();
   const std::string &type = c.layer.type();
@@ -277,8 +277,6 @@ void checkCtcLoss(LayerChecker &c) {
     c.refuse(settings, {"alphabet_size", "time_step"},
              "is a setting of CtcLoss, not of " + type);
   }
-  if (type == "WarpCTCLoss" && !settings.has_blank_label())
-    c.reportMissing(settings, "blank_label");
   if (type != "CTCLoss")
     c.refuse(settings,
              {"output_delay", "preprocess_collapse_repeated",
@@ -304,6 +302,11 @@ void checkCtcLoss(LayerChecker &c) {
 }
 
 void checkCtcDecoder(LayerChecker &c) {
+  if (c.layer.bottom_size() == 1 && c.layer.top_size() > 1)
+    c.error(c.layer, "top",
+            "gives 1 top, the decoded labels, if the scores are its only "
+            "bottom",
+            1);
   if (c.layer.bottom_size() == 2 && c.layer.top_size() == 3)
     c.error(c.layer, "top",
             "a third top needs a third bottom, the labels, which the accuracy "
@@ -320,8 +323,8 @@ LayerRows recurrentLayers() {
           .differentiatingBottoms(0)
           .withoutForcedGradient(0)
           .checkedBy(checkContinuationIndicator),
-      // caffe-ctc.
-      LayerKind{"CTCGreedyDecoder", 2, 3, 1, 3, "ctc_decoder_param"}.checkedBy(
+      // caffe-ctc and, without sequence indicators, caffe_ocr.
+      LayerKind{"CTCGreedyDecoder", 1, 3, 1, 3, "ctc_decoder_param"}.checkedBy(
           checkCtcDecoder),
       lossKind("CTCLoss", 3, 3, 1, "ctc_loss_param")
           .withoutForcedGradient(1, 2)

@@ -41,9 +41,9 @@ void checkUnpooling(LayerChecker &c) {
   for (const char *field :
        {"scale", "scale_h", "scale_w", "pad_out_h", "pad_out_w"})
     if (hasSize && c.locations.find(settings, field))
-      c.error(settings, field,
-              std::string(field) +
-                  " has no effect with upsample_h and upsample_w");
+      c.warn(settings, field,
+             std::string(field) +
+                 " has no effect with upsample_h and upsample_w, as in SegNet");
 }
 
 void checkUpsample(LayerChecker &c) {

@@ -120,8 +120,8 @@ class DataLayers(checker.Checker):
         self.write('bad_pairs.txt', names[0] + '2.png\n')
         for source, extra, message in (
                 ('bad_pairs.txt', '', 'bad_pairs.txt:2'),
-                ('pairs.txt', 'transform_param { mirror: true }', 'mirror would move the image but not its labels'),
-                ('pairs.txt', 'transform_param { crop_size: 4 }', 'crop_size would move the image')):
+                ('pairs.txt', 'transform_param { mirror: true }', 'mirror in transform_param is not supported'),
+                ('pairs.txt', 'transform_param { crop_size: 4 }', 'crop_size in transform_param is not supported')):
             self.write('net.prototxt', data_layer('DenseImageData', 'source: "%s" root_folder: "images/" batch_size: 2'
                                                   % source, extra))
             done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'test', '-o', 'net.plan'],
@@ -172,6 +172,8 @@ class DataLayers(checker.Checker):
         self.expect_equal('padded labels', batch['label'],
                           [np.pad(image[:, :11], ((0, 1), (0, 0)), constant_values=9)[None] for image in labels])
         self.expect_equal('sizes of padded images', batch['size'], np.broadcast_to([10, 11], (7, 1, 1, 2)))
+        resized = data_layer('ImageSegData', fields + 'label_type: NONE new_height: 20 new_width: 6', tops=('x', 'l', 'size'))
+        self.expect_equal('resized sizes', self.read(resized, batches=1)[0]['size'].reshape(7, 2), [[20, 6]] * 7)
         # A factor of 2, then a crop of the size of a plane.
         batch = self.read(data_layer('ImageSegData', fields + 'label_type: PIXEL', 'transform_param { crop_size: 20 '
                                      'scale_factors: 2 }'), batches=1)[0]

@@ -38,6 +38,9 @@ case('continuation_indicator_of_bottom', {'x': (2, 3), 'z': (4, 3, 2)}, [
     Layer('layer', 'ContinuationIndicator', ['z'], ['c'], 'continuation_indicator_param { time_step: 2 axis: 1 }'),
     Layer('e', 'Eltwise', ['x', 'c'], ['y'])])
 layer_case('ctc_greedy_decoder', (5, 3, 4), 'CTCGreedyDecoder', labels={'cont': ((5, 3), [0, 1])}, extra=('cont',))
+layer_case('ctc_greedy_decoder_alone', (5, 3, 4), 'CTCGreedyDecoder')
+layer_case('ctc_greedy_decoder_labels', (5, 3, 4), 'CTCGreedyDecoder', labels={'label': ((3, 2), [0, 1, 2, 3])},
+           extra=('label',))
 layer_case('labelsequence_accuracy', (3, 5, 4), 'LabelsequenceAccuracy', 'labelsequence_accuracy_param { '
            'blank_label: 3 }', labels={'label': ((3, 2), [0, 1, 2, 3])}, extra=('label',))
 layer_case('seg_accuracy', (2, 4, 3, 5), 'SegAccuracy', 'seg_accuracy_param { ignore_label: 5 }',

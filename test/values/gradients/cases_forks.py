@@ -350,7 +350,10 @@ for name, kind, block in (('lstm_of_fork', 'Lstm', 'lstm_param'), ('lstm_simple'
         Layer('layer', kind, ['x', 'cont'], ['y'], DOWN + '%s { num_output: 3 batch_size: 2 %s }' % (block, FILL))],
         labels={'cont': ((6, 1), [0, 1])})
     # A limit that no gradient reaches.
-    add_layer(name + '_unlimited', (3, 2), kind, '%s { num_output: 2 clipping_threshold: 1000 %s }' % (block, FILL))
+    add_layer(name + '_unlimited', (3, 2), kind,
+              '%s { num_output: 2 batch_size: 1 clipping_threshold: 1000 %s }' % (block, FILL))
+add_layer('lstm_simple_alone', (3, 2), 'LstmSimple', 'lstm_simple_param { num_output: 2 %s }' % FILL)
+add_layer('lstm_of_caffe_ocr', (4, 2, 3), 'Lstm', 'lstm_param { num_output: 2 %s }' % FILL)
 
 
 for kind, block in (('Lstm', 'lstm_param'), ('LstmSimple', 'lstm_simple_param')):
@@ -359,6 +362,12 @@ for kind, block in (('Lstm', 'lstm_param'), ('LstmSimple', 'lstm_simple_param'))
         streams = d.size(1, 3)
         add_layer(name, (streams * d.size(1, 3), d.size(1, 4)), kind,
                   '%s { num_output: %d batch_size: %d %s }' % (block, d.size(1, 3), streams, FILL))
+
+
+@random_cases('lstm_of_caffe_ocr', 1)
+def _(name, d):
+    add_layer(name, (d.size(1, 3), d.size(1, 3), d.size(1, 4)), 'Lstm',
+              'lstm_param { num_output: %d %s }' % (d.size(1, 3), FILL))
 
 
 # --- Dense blocks -----------------------------------------------------------------

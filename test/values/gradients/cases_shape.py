@@ -191,7 +191,7 @@ for name, shape, pooling, settings in (
         ('odd', (1, 2, 5, 7), 'kernel_size: 2 stride: 2', 'pad_out_h: true pad_out_w: true'),
         ('sized', (1, 2, 5, 8), 'kernel_size: 3 stride: 3', 'upsample_h: 5 upsample_w: 8'),
         ('padded', (2, 2, 5, 5), 'kernel_size: 2 stride: 2 pad: 1', 'upsample_h: 5 upsample_w: 5'),
-        ('larger', (1, 2, 4, 6), 'kernel_size: 2 stride: 2', 'upsample_h: 7 upsample_w: 9')):
+        ('larger', (1, 2, 4, 6), 'kernel_size: 2 stride: 2', 'scale: 2 upsample_h: 7 upsample_w: 9')):
     add('unpool_' + name, shape, [
         Layer('p', 'Pooling', ['x'], ['p', 'mask'], 'pooling_param { %s }' % pooling),
         square('p', 'q'), Layer('u', 'Upsample', ['q', 'mask'], ['y'],

@@ -161,8 +161,20 @@ void requireSequences(const HostLayerSetup &setup, size_t itemAxis,
                    shapeText(setup, 1));
 }
 
+/// Throws unless the blank label of a loss is in its alphabet, the last
+/// dimension of the scores.
+void requireBlank(const HostLayerSetup &setup) {
+  const int64_t blank = settingsOf(setup).ctc_loss_param().blank_label(),
+                alphabet = setup.bottoms[0][2];
+  if (blank >= alphabet)
+    throw badInput("blank_label " + std::to_string(blank) +
+                   " is not in the alphabet of " + std::to_string(alphabet) +
+                   " labels");
+}
+
 Shapes ctcLossShapes(const HostLayerSetup &setup) {
   requireSequences(setup, 1, "(T, N, alphabet)");
+  requireBlank(setup);
   const auto settings = settingsOf(setup).ctc_loss_param();
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
   if (settings.has_time_step() && (scores[0] != settings.time_step() ||
@@ -174,32 +186,59 @@ Shapes ctcLossShapes(const HostLayerSetup &setup) {
   return {{}};
 }
 
-/// Checks the bottoms of caffe-ctc's layers: scores, indicators and, except for
-/// a decoder without them, labels.
-void requireIndicatedSequences(const HostLayerSetup &setup) {
+/// Throws unless the first bottom are scores of each time step and item.
+void requireScores(const HostLayerSetup &setup) {
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
   if (scores.size() < 3 || countFrom(scores, 3) != 1)
     throw badInput("takes scores of shape (T, N, alphabet), not " +
                    shapeText(setup, 0));
+}
+
+/// Checks the bottoms of caffe-ctc's layers: scores, indicators and, except for
+/// a decoder without them, labels.
+void requireIndicatedSequences(const HostLayerSetup &setup) {
+  requireScores(setup);
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0];
+  const std::string other = setup.bottoms.size() == 2 && setup.tops == 1
+                                ? ", or labels of shape (N, L)"
+                                : "";
   for (size_t i = 1; i < setup.bottoms.size(); ++i) {
     const llvm::ArrayRef<int64_t> bottom = setup.bottoms[i];
     if (bottom.size() < 2 || bottom.take_front(2) != scores.take_front(2) ||
         countFrom(bottom, 2) != 1)
-      throw badInput(
-          "takes " + std::string(i == 1 ? "sequence indicators" : "labels") +
-          " of shape (T, N), as the scores, not " + shapeText(setup, i));
+      throw badInput("takes " +
+                     std::string(i == 1 ? "sequence indicators" : "labels") +
+                     " of shape (T, N), as the scores" + other + ", not " +
+                     shapeText(setup, i));
   }
 }
 
 Shapes indicatedCtcLossShapes(const HostLayerSetup &setup) {
   requireBottoms(setup, 3);
   requireIndicatedSequences(setup);
+  requireBlank(setup);
   return {{}};
+}
+
+/// Returns whether the second bottom of a decoder are labels (N, L), from which
+/// caffe_ocr computes accuracies, instead of sequence indicators (T, N).
+bool hasLabelRows(const HostLayerSetup &setup) {
+  if (setup.bottoms.size() != 2 || setup.tops != 1)
+    return false;
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
+                                labels = setup.bottoms[1];
+  return labels.size() >= 2 && labels[0] == scores[1] &&
+         countFrom(labels, 2) == 1 &&
+         labels.take_front(2) != scores.take_front(2);
 }
 
 /// Returns the shapes of the decoded labels, of their scores if there are two
 /// bottoms or three tops, and of the accuracy if there are three bottoms.
+/// caffe_ocr's decoder has one top: the labels, or two accuracies.
 Shapes ctcDecoderShapes(const HostLayerSetup &setup) {
+  requireScores(setup);
+  if (hasLabelRows(setup))
+    return {{1, 2, 1, 1}};
   requireIndicatedSequences(setup);
   const int64_t steps = setup.bottoms[0][0], items = setup.bottoms[0][1];
   Shapes tops = {{items, steps, 1, 1}};

@@ -62,6 +62,11 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
     return layerError(op) << "needs a bottom of at least 2 dimensions (time "
                              "steps, streams, ...), not "
                           << x.size();
+  if (op.getCompleteSequences() && x.size() < 3)
+    return layerError(op)
+           << "without batch_size, needs a bottom of at least 3 dimensions "
+              "(time steps, sequences, ...), as in caffe_ocr; with batch_size, "
+              "dimension 0 has all time steps, as in caffe-lstm";
   unsigned next = 1;
   if (!op.getCompleteSequences() &&
       failed(checkIndicators(op, x, op.getInputs()[next++])))

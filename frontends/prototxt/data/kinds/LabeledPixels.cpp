@@ -44,7 +44,10 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
   DataShape image;
   std::string sourceName = "'" + settings.source + "'";
   bool isCropped = false;
-  if (settings.newHeight && settings.newWidth) {
+  if (settings.cropHeight && settings.cropWidth) {
+    // The reader checks the size of each image.
+    image = {channels, settings.cropHeight, settings.cropWidth};
+  } else if (settings.newHeight && settings.newWidth) {
     image = {channels, settings.newHeight, settings.newWidth};
   } else if (crop.rows) {
     // Images may have any size: the reader checks each one.

@@ -15,7 +15,9 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Builds the operations of a dense block.
+/// Builds the operations of a dense block. The forks' convolutions reverse
+/// their filters, unlike Caffe's. So the operations in between compute the
+/// block of the reversed images.
 class DenseBlockBuilder {
 public:
   explicit DenseBlockBuilder(LayerBuilder &l)
@@ -40,13 +42,7 @@ private:
     llvm::append_range(results, saved);
     Op op = Op::create(l.b, l.loc, results, operands);
     l.setTops(op, 0, 0);
-    propagate(op);
     return op;
-  }
-  /// Sets whether a gradient reaches the block's bottom, if `op` reads it.
-  template <typename Op> void propagate(Op op) {
-    if (op->getOperand(0) == l.bottoms[0])
-      op.setPropagateDownAttr(l.propagateDown(0));
   }
   Value addNormalization(Value x, int firstKind);
   Value addConvolution(Value x, Value weights, int outputs, int size);
@@ -118,7 +114,10 @@ void DenseBlockBuilder::build() {
   const int count = settings.numtransition(), growth = settings.growthrate();
   // Nothing reads the last parameter; the operation has its shape.
   addOp<ParameterOp>({l.params.back()}).setDims({1});
-  Value x = l.bottoms[0];
+  const int64_t imageAxes[] = {2, 3};
+  auto reversed = l.firstOp<ReverseOp>(0, l.bottoms[0]);
+  reversed.setAxes(imageAxes);
+  Value x = reversed.getY();
   for (transition = 0; transition < count; ++transition) {
     Value y = addActivated(x, 0);
     if (settings.use_bc())
@@ -128,13 +127,11 @@ void DenseBlockBuilder::build() {
     if (settings.use_dropout() && settings.dropout_amount() > 0 &&
         l.phase == caffe::TRAIN)
       y = addDropout(y);
-    const bool isLast = transition + 1 == count;
-    auto concat =
-        isLast ? l.lastOp<ConcatOp>(0, {x, y}) : addOp<ConcatOp>({x, y});
-    propagate(concat);
+    auto concat = addOp<ConcatOp>({x, y});
     concat.setAxis(1);
     x = concat.getY();
   }
+  l.lastOp<ReverseOp>(0, x).setAxes(imageAxes);
 }
 
 static void buildDenseBlock(LayerBuilder &l) { DenseBlockBuilder(l).build(); }

@@ -42,8 +42,8 @@ void setIgnoreLabel(Op op, const Settings &settings) {
     op.setIgnoreLabel(settings.ignore_label());
 }
 
-/// Divides the loss by pre_fixed_normalizer if the normalization is PRE_FIXED,
-/// as in R-FCN.
+/// Divides the loss by pre_fixed_normalizer, or 1 if that is larger, if the
+/// normalization is PRE_FIXED, as in R-FCN.
 template <typename Op> void divideByFixed(LayerBuilder &l, Op op) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   if (!isFixed(settings))
@@ -59,7 +59,8 @@ template <typename Op> void divideByFixed(LayerBuilder &l, Op op) {
   }
   auto quotient = l.lastOp<PowerOp>(0, op.getLoss());
   quotient.setPower(APFloat(1.0F));
-  quotient.setScale(APFloat(1 / settings.pre_fixed_normalizer()));
+  quotient.setScale(
+      APFloat(1 / std::max(1.0F, settings.pre_fixed_normalizer())));
   quotient.setShift(APFloat(0.0F));
 }
 

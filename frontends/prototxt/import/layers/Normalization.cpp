@@ -103,9 +103,11 @@ void buildBN(LayerBuilder &l) {
   // SegNet's further tops are the batch's statistics: moving averages in which
   // past values, here any values of that shape, have the weight 0.
   const bool hasTops = l.topCount() > 1;
+  const float eps =
+      keepsStatistics || settings.has_eps() ? settings.eps() : 1e-9F;
   mlir::Operation *norm =
       addNorm(l, hasTops ? l.params.take_front(2) : l.params.drop_front(2),
-              isGlobal, settings.eps(), hasTops ? 0 : settings.momentum());
+              isGlobal, eps, hasTops ? 0 : settings.momentum());
   auto scale =
       l.lastOp<ScaleOp>(0, {norm->getResult(0), l.params[0], l.params[1]});
   setChannelAxis(scale);

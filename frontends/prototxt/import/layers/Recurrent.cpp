@@ -22,10 +22,26 @@ template <typename Op> void buildRecurrent(LayerBuilder &l) {
   op.setExposeHidden(settings.expose_hidden());
 }
 
+/// Sets the attributes of an operation that is a layer with lstm_param.
+void setLstm(LSTMOp op, const LayerBuilder &l) {
+  const caffe::LSTMParameter &settings = lstmSettings(l.layer);
+  op.setNumOutput(settings.num_output());
+  op.setCompleteSequences(l.bottoms.size() == 1);
+  if (settings.clipping_threshold() > 0)
+    op.setGradientLimit(llvm::APFloat(settings.clipping_threshold()));
+}
+
 /// Builds caffe-lstm's layer, whose blobs have one dimension for time steps and
-/// sequences. Its parameters are in another order than those of LSTMOp.
+/// sequences, or caffe_ocr's, whose blobs have two. Their parameters are in
+/// another order than those of LSTMOp.
 void buildLstm(LayerBuilder &l) {
   const caffe::LSTMParameter &settings = lstmSettings(l.layer);
+  if (hasStepAxis(l.layer)) {
+    auto op = l.lastOp<LSTMOp>(
+        0, {l.bottoms[0], l.params[0], l.params[2], l.params[1]});
+    op.setPropagateDownAttr(l.propagateDown(0));
+    return setLstm(op, l);
+  }
   auto splitSteps = [&](int bottom, int64_t numAxes) {
     auto op = l.firstOp<ReshapeOp>(bottom, l.bottoms[bottom]);
     op.setDims({-1, static_cast<int64_t>(settings.batch_size())});
@@ -38,10 +54,7 @@ void buildLstm(LayerBuilder &l) {
     operands.push_back(splitSteps(1, -1));
   operands.append({l.params[0], l.params[2], l.params[1]});
   auto lstm = l.middleOp<LSTMOp>(operands);
-  lstm.setNumOutput(settings.num_output());
-  lstm.setCompleteSequences(l.bottoms.size() == 1);
-  if (settings.clipping_threshold() > 0)
-    lstm.setGradientLimit(llvm::APFloat(settings.clipping_threshold()));
+  setLstm(lstm, l);
   auto join = l.lastOp<ReshapeOp>(0, lstm.getOutputs()[0]);
   join.setDims({-1});
   join.setAxis(0);
