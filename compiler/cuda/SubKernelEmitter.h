@@ -125,10 +125,9 @@ private:
   /// each warp's results in shared memory.
   llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
   /// Returns the unroll pragma, which sets the number of outstanding loads per
-  /// thread and argument. The number is high because 16-bit elements provide
-  /// few bytes per load, and because only half of the possible threads are
-  /// resident. Kernels with stages have more threads with fewer registers, and
-  /// need fewer loads.
+  /// thread. The number is high because 16-bit elements provide few bytes per
+  /// load, and because only half of the possible threads are resident. Kernels
+  /// with stages have more threads with fewer registers, and need fewer loads.
   std::string unrollPragma(const NestSchedule &inner) const;
   /// Opens the reduction loops with a share for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<Code> &indices);
