@@ -423,7 +423,8 @@ def ElideRoundings : Pass<"brew-elide-roundings", "::brew::dialects::ProgramOp">
   let description = [{
     A nest that rounds a value to bf16 only to widen it again, as nests fused by
     brew-rematerialize-producers do, continues with the value itself. If the nest stores
-    the rounded value, it also reads it rounded, like other readers of the tensor.
+    the rounded value, it also reads it rounded, like other readers of the tensor, except
+    to compare it with zero.
 
     Input:
 
