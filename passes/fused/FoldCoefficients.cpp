@@ -1,7 +1,7 @@
 //===- FoldCoefficients.cpp - Coefficients of channels, computed once -----===//
 //
 // A nest that normalizes reads several numbers per channel (mean, deviation,
-// scale, shift) for each element, more bytes than the element itself. Where a
+// scale, shift) for each element, more bytes than the element itself. If a
 // value is a sum of elements times such numbers, this pass replaces the numbers
 // by the coefficients of that sum, which a nest over the channels computes.
 // FuseFinalReduction then moves that nest to the reductions of the statistics.
