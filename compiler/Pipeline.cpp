@@ -247,6 +247,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                 [] { return passes::createFuseReductions(); });
     addOptional("split-reductions",
                 [] { return passes::createSplitReductions(); });
+    if (options.cuda)
+      addOptional("fold-coefficients",
+                  [] { return passes::createFoldCoefficients(); });
     passes::RematerializeOptions rematerialize;
     rematerialize.bytes = options.rematerializeBudget;
     rematerialize.precision = options.precision;

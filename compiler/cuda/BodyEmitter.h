@@ -17,6 +17,8 @@ struct EmittedValues {
   /// Packs with the loaded elements of arguments, by argument and address, and
   /// of extracts.
   std::map<std::pair<unsigned, std::vector<int64_t>>, Code> packs;
+  /// Packs that are loaded once for all turns.
+  std::map<std::pair<unsigned, std::vector<int64_t>>, Code> hoistedPacks;
   llvm::DenseMap<mlir::Operation *, Code> extracts;
   /// Results (nest, number) with an array element per neighbour in the pack.
   std::set<std::pair<unsigned, unsigned>> arrays;
@@ -48,6 +50,13 @@ public:
   void loadPacks(const Nest &nest, const NestSchedule &inner,
                  llvm::ArrayRef<Code> loops);
   void forgetPacks();
+  /// Returns whether an access reads a pack that depends on the packed loop
+  /// only, and that the sub-kernel does not write.
+  bool isInvariant(const Access &access, const NestSchedule &inner) const;
+  /// Declares invariant packs of up to `bytes` in total, and subtracts their
+  /// size.
+  void hoistPacks(const Nest &nest, const NestSchedule &inner,
+                  llvm::ArrayRef<Code> loops, int64_t &bytes);
   /// Declare packs for the stores per iteration of a reduction, and store them.
   void declareStorePacks(const Nest &nest, const NestSchedule &inner);
   void flushStorePacks(const Nest &nest, const NestSchedule &inner,

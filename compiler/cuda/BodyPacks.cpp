@@ -74,9 +74,12 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
   auto declareIfPacked = [&](const Access &access) {
     if (!text.packs.covers(access, inner))
       return;
-    auto [entry, isNew] = values.packs.try_emplace(
-        packKey(access.source.argument, access.address));
-    if (isNew)
+    const auto key = packKey(access.source.argument, access.address);
+    auto [entry, isNew] = values.packs.try_emplace(key);
+    if (auto hoisted = values.hoistedPacks.find(key);
+        hoisted != values.hoistedPacks.end())
+      entry->second = hoisted->second;
+    else if (isNew)
       declarePack(entry->second, access.source.argument, inner.pack,
                   address(access.address, loops));
   };
@@ -98,6 +101,43 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
         offsetsOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
   }
   commonOperands = operands;
+}
+
+bool BodyEmitter::isInvariant(const Access &access,
+                              const NestSchedule &inner) const {
+  if (!text.packs.covers(access, inner))
+    return false;
+  for (auto [loop, coef] : llvm::enumerate(access.address.coefs))
+    if (loop != inner.packed && coef != 0)
+      return false;
+  const unsigned argument = access.source.argument;
+  return !text.arguments[argument].aliased &&
+         llvm::none_of(subKernel.nests, [&](const Nest &nest) {
+           return llvm::any_of(nest.outputs, [&](const Output &output) {
+             return llvm::is_contained(output.arguments, argument);
+           });
+         });
+}
+
+void BodyEmitter::hoistPacks(const Nest &nest, const NestSchedule &inner,
+                             ArrayRef<Code> loops, int64_t &bytes) {
+  for (const std::optional<Access> &input : nest.inputs) {
+    if (!input || !isInvariant(*input, inner))
+      continue;
+    const unsigned argument = input->source.argument;
+    const int64_t size =
+        inner.pack * elementBytes(text.arguments[argument].element);
+    auto [entry, isNew] =
+        values.hoistedPacks.try_emplace(packKey(argument, input->address));
+    if (!isNew || size > bytes) {
+      if (isNew)
+        values.hoistedPacks.erase(entry);
+      continue;
+    }
+    bytes -= size;
+    declarePack(entry->second, argument, inner.pack,
+                address(input->address, loops));
+  }
 }
 
 void BodyEmitter::declareStorePacks(const Nest &nest,

@@ -213,16 +213,20 @@ private:
         text.lines.line(
             Code::call("BREW_STAGE_BARRIER", {text.stages, number, barrier}) +
             ";");
-      text.lines.open(Code::call("BREW_STAGE", {text.stages, number}) +
-                      " for (unsigned turn = blockIdx.x; turn < " +
-                      std::to_string(blocks) + "u; turn += gridDim.x)");
-      const size_t sharedCount = text.shared.size();
+      const Code condition = Code::call("BREW_STAGE", {text.stages, number}),
+                 turns = "for (unsigned turn = blockIdx.x; turn < " +
+                         std::to_string(blocks) + "u; turn += gridDim.x)";
       text.stage = static_cast<unsigned>(stage);
-      emitStage(subKernels.take_front(count), schedules.take_front(count));
-      // The next turn overwrites values that slower threads may still read.
-      if (text.shared.size() > sharedCount)
-        text.lines.line("BREW_SYNC();");
-      text.lines.close();
+      if (count == 1) {
+        emitTurns(subKernels.front(), schedules.front(), text, condition,
+                  turns);
+      } else {
+        text.lines.open(condition + " " + turns);
+        const size_t sharedCount = text.shared.size();
+        emitStage(subKernels.take_front(count), schedules.take_front(count));
+        finishTurn(text, sharedCount);
+        text.lines.close();
+      }
       subKernels = subKernels.drop_front(count);
       schedules = schedules.drop_front(count);
     }

@@ -95,4 +95,15 @@ private:
 void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
                    const SubKernelSchedule &schedule, KernelSource &text);
 
+/// Appends a barrier if a turn has declared shared memory after the first
+/// `sharedCount` arrays: the next turn overwrites values that slower threads
+/// may still read.
+void finishTurn(KernelSource &text, size_t sharedCount);
+
+/// Appends the statements of a sub-kernel that is a stage of its own: if
+/// `condition`, the loop `turns` over its blocks. Packs that are the same in
+/// every turn are loaded before the loop.
+void emitTurns(SubKernel &subKernel, const SubKernelSchedule &schedule,
+               KernelSource &text, const Code &condition, const Code &turns);
+
 } // namespace brew::compiler::cuda

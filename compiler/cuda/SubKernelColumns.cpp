@@ -1,16 +1,48 @@
 //===- SubKernelColumns.cpp - Sub-kernels in columns ----------------------===//
 #include "compiler/cuda/SubKernelEmitter.h"
 
+#include "compiler/kernels/KernelIndices.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
 namespace brew::compiler::cuda {
 
+/// Returns the number of elements or packs that an iteration reads.
+static int loadsPerIteration(const Nest &nest) {
+  int loads = 0;
+  auto countIfMoving = [&](const Source &source, auto stepAlong) {
+    bool moves = false;
+    for (auto [number, loop] : llvm::enumerate(nest.loops))
+      moves |= loop.reduction && stepAlong(number) != 0;
+    loads += source.kind == Source::Kind::Argument && moves;
+  };
+  for (const std::optional<Access> &input : nest.inputs)
+    if (input)
+      countIfMoving(input->source, [&](unsigned loop) {
+        return std::optional(input->address.coefs[loop]);
+      });
+  for (const auto &[op, extract] : nest.extracts)
+    countIfMoving(extract.source,
+                  [&, op = op, &extract = extract](unsigned loop) {
+                    return extractStep(nest, op, extract, loop);
+                  });
+  return std::max(loads, 1);
+}
+
 std::string SubKernelEmitter::unrollPragma(const NestSchedule &inner) const {
-  const int loads = inner.pack > 1 ? 4 : 8;
+  int iterations = inner.pack > 1 ? 4 : 8;
+  if (!text.stages.empty())
+    iterations /= 2;
+  // More loads would not fit in registers.
+  const int maxLoads = 3 * iterations;
+  const int loads = loadsPerIteration(subKernel.nests.front());
   return "#pragma unroll " +
-         std::to_string(text.stages.empty() ? loads : loads / 2);
+         std::to_string(std::clamp(maxLoads / loads, 1, iterations));
 }
 
 Code SubKernelEmitter::enterColumns() {

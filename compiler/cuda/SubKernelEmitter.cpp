@@ -156,7 +156,11 @@ void SubKernelEmitter::unravelPoint() {
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
   const Nest &first = subKernel.nests.front();
   gridIndices.resize(subKernel.grid);
-  if (schedule.pack > 1) {
+  if (!packBegin.empty()) { // already declared by hoistPacks
+    grid.pop_back();
+    unravel("point / " + text.count(packsPerRow()), grid, first, gridIndices,
+            "i");
+  } else if (schedule.pack > 1) {
     packBegin = text.numbered("i");
     unravel(Code::word("point"), grid, first, gridIndices, "i",
             first.loops[subKernel.grid - 1].extent / schedule.pack,
@@ -259,9 +263,36 @@ void SubKernelEmitter::copyOut() {
     }
 }
 
+void SubKernelEmitter::emitTurns(const Code &condition, const Code &turns) {
+  const bool isHoisted = sharePacks();
+  if (isHoisted) {
+    lines.open(condition);
+    hoistPacks();
+    lines.open(turns);
+  } else {
+    lines.open(condition + " " + turns);
+  }
+  const size_t sharedCount = text.shared.size();
+  emit();
+  finishTurn(text, sharedCount);
+  lines.close();
+  if (isHoisted)
+    lines.close();
+}
+
 void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
                    const SubKernelSchedule &schedule, KernelSource &text) {
   SubKernelEmitter(subKernel, schedule, text).emit();
+}
+
+void emitTurns(SubKernel &subKernel, const SubKernelSchedule &schedule,
+               KernelSource &text, const Code &condition, const Code &turns) {
+  SubKernelEmitter(subKernel, schedule, text).emitTurns(condition, turns);
+}
+
+void finishTurn(KernelSource &text, size_t sharedCount) {
+  if (text.shared.size() > sharedCount)
+    text.lines.line("BREW_SYNC();");
 }
 
 } // namespace brew::compiler::cuda

@@ -17,6 +17,8 @@ public:
         body(subKernel, schedule, text, values) {}
 
   void emit();
+  /// Emits the sub-kernel as the body of the loop `turns`.
+  void emitTurns(const Code &condition, const Code &turns);
 
 private:
   bool isTeam() const { return schedule.team > 1 && schedule.columns == 1; }
@@ -72,6 +74,16 @@ private:
   /// Emits a sub-kernel with `pack` neighbouring points per thread, whose
   /// accesses have 16 bytes.
   void emitPack();
+  /// Returns the number of packs along the packed grid loop.
+  int64_t packsPerRow() const {
+    return subKernel.nests.front().loops[subKernel.grid - 1].extent /
+           schedule.pack;
+  }
+  /// Returns whether a thread has the same position in the packed grid loop in
+  /// every turn, and reads packs that depend on nothing else.
+  bool sharePacks() const;
+  /// Declares that position and loads these packs, as registers allow.
+  void hoistPacks();
   /// Emits nests [begin, end), each of which is one iteration per point.
   void emitPackedRun(unsigned begin, unsigned end,
                      std::vector<ResultPacks> &results);
@@ -113,10 +125,9 @@ private:
   /// each warp's results in shared memory.
   llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
   /// Returns the unroll pragma, which sets the number of outstanding loads per
-  /// thread and argument. The number is high because 16-bit elements provide
-  /// few bytes per load, and because only half of the possible threads are
-  /// resident. Kernels with stages have more threads with fewer registers, and
-  /// need fewer loads.
+  /// thread. The number is high because 16-bit elements provide few bytes per
+  /// load, and because only half of the possible threads are resident. Kernels
+  /// with stages have more threads with fewer registers, and need fewer loads.
   std::string unrollPragma(const NestSchedule &inner) const;
   /// Opens the reduction loops with a share for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<Code> &indices);

@@ -5,6 +5,10 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
+/// Maximum size of a thread's packs that are loaded before the loop over turns:
+/// half of its registers.
+static constexpr int64_t kMaxHoistedBytes = 128;
+
 /// Returns the current neighbour's element of an array.
 static Code neighbourElement(const Code &array) {
   return Code::element(array, Code::word("k"));
@@ -146,6 +150,34 @@ void SubKernelEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
   openNeighbours(schedule.nests[n], indices);
   store(n, indices, names, &results);
   lines.close();
+}
+
+bool SubKernelEmitter::sharePacks() const {
+  if (schedule.pack == 1 || schedule.team > 1 || schedule.columns > 1 ||
+      subKernel.grid < 2 || text.threads % packsPerRow() != 0)
+    return false;
+  // Windows need the registers for themselves.
+  if (llvm::any_of(subKernel.nests, [](const Nest &nest) {
+        return nest.reductions() > 0 || !nest.extracts.empty();
+      }))
+    return false;
+  for (auto [nest, inner] : llvm::zip(subKernel.nests, schedule.nests))
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input && body.isInvariant(*input, inner))
+        return true;
+  return false;
+}
+
+void SubKernelEmitter::hoistPacks() {
+  packBegin = text.numbered("i");
+  lines.line("const " + text.index() + " " + packBegin + " = threadIdx.x % " +
+             text.count(packsPerRow()) + " * " + text.count(schedule.pack) +
+             ";");
+  gridIndices.resize(subKernel.grid);
+  gridIndices.back() = packBegin;
+  int64_t bytes = kMaxHoistedBytes;
+  for (auto [nest, inner] : llvm::zip(subKernel.nests, schedule.nests))
+    body.hoistPacks(nest, inner, startIndices(nest), bytes);
 }
 
 void SubKernelEmitter::emitPack() {

@@ -351,6 +351,8 @@ const std::vector<OptionRow> &optionTable() {
           .withChoices(
               {{"elide-roundings",
                 "round bf16 values that are not stored, too"},
+               {"fold-coefficients",
+                "on GPUs, compute with a channel's numbers for every element"},
                {"fold-input-conversions",
                 "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
 
 namespace brew::passes {
 #define GEN_PASS_DEF_ELIDEROUNDINGS
@@ -29,6 +30,18 @@ bool isStored(arith::TruncFOp rounded) {
   });
 }
 
+bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()); }
+
+/// Lets comparisons of `widened` with zero compare `exact`, whose sign it has:
+/// only values below the smallest number of bf16 become zero.
+void compareExactly(arith::ExtFOp widened, Value exact) {
+  for (OpOperand &use : llvm::make_early_inc_range(widened->getUses())) {
+    auto compare = dyn_cast<arith::CmpFOp>(use.getOwner());
+    if (compare && (isZero(compare.getLhs()) || isZero(compare.getRhs())))
+      use.set(exact);
+  }
+}
+
 struct ElideRoundings : brew::passes::impl::ElideRoundingsBase<ElideRoundings> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
@@ -42,7 +55,10 @@ private:
          llvm::make_early_inc_range(body.getOps<arith::ExtFOp>())) {
       auto rounded = widened.getIn().getDefiningOp<arith::TruncFOp>();
       if (!rounded || !rounded.getType().isBF16() ||
-          rounded.getIn().getType() != widened.getType() || isStored(rounded))
+          rounded.getIn().getType() != widened.getType())
+        continue;
+      compareExactly(widened, rounded.getIn());
+      if (isStored(rounded) && !widened.use_empty())
         continue;
       widened.replaceAllUsesWith(rounded.getIn());
       widened.erase();

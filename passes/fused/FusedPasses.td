@@ -423,7 +423,8 @@ def ElideRoundings : Pass<"brew-elide-roundings", "::brew::dialects::ProgramOp">
   let description = [{
     A nest that rounds a value to bf16 only to widen it again, as nests fused by
     brew-rematerialize-producers do, continues with the value itself. If the nest stores
-    the rounded value, it also reads it rounded, like other readers of the tensor.
+    the rounded value, it also reads it rounded, like other readers of the tensor, except
+    to compare it with zero.
 
     Input:
 
@@ -512,6 +513,40 @@ def FuseReductions : Pass<"brew-fuse-reductions", "::brew::dialects::ProgramOp">
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FoldCoefficients : Pass<"brew-fold-coefficients", "::brew::dialects::ProgramOp"> {
+  let summary = "Compute the coefficients of channels once";
+  let description = [{
+    A nest that normalizes reads several numbers per channel for each element. Where its
+    values are sums of elements times numbers per channel, a nest over the channels computes
+    the coefficients of these sums, after the reductions that yield the statistics; nests
+    that need the same coefficients share them. Applied on a GPU, if a nest then reads fewer
+    numbers per channel. Not applied to elements in f32: their mean may be much larger than
+    their deviation, and must be subtracted first.
+
+    Input:
+
+        %y = linalg.generic ins(%x, %mean, %deviation, %gamma, %beta) {
+          %0 = arith.extf %x : bf16 to f32
+          %1 = arith.subf %0, %mean
+          %2 = arith.mulf %1, %deviation
+          %3 = arith.mulf %2, %gamma
+          %4 = arith.addf %3, %beta
+          ...
+
+    Output:
+
+        %a, %b = linalg.generic ins(%mean, %deviation, %gamma, %beta) {...}
+        %y = linalg.generic ins(%x, %a, %b) {
+          %0 = arith.extf %x : bf16 to f32
+          %1 = arith.mulf %0, %a
+          %2 = arith.addf %1, %b
+          ...
+  }];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def Rematerialize : Pass<"brew-rematerialize", "::brew::dialects::ProgramOp"> {

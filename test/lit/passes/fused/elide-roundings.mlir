@@ -68,3 +68,24 @@ brew.program @stored train {
   brew.pin data "y", %y#0 : tensor<8xbf16>
   brew.pin data "z", %y#1 : tensor<8xf64>
 }
+
+// A stored value has the sign of the exact one.
+// CHECK-LABEL: brew.program @sign
+// CHECK: ^bb0(%[[IN:.*]]: f32, %{{.*}}: bf16, %{{.*}}: i1):
+// CHECK: arith.truncf %[[IN]]
+// CHECK-NOT: arith.extf
+// CHECK: arith.cmpf ogt, %[[IN]],
+brew.program @sign train {
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
+  %e = tensor.empty() : tensor<8xbf16>
+  %f = tensor.empty() : tensor<8xi1>
+  %y:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e, %f : tensor<8xbf16>, tensor<8xi1>) {
+  ^bb0(%v: f32, %o: bf16, %p: i1):
+    %zero = arith.constant 0.0 : f32
+    %0 = arith.truncf %v : f32 to bf16
+    %1 = arith.extf %0 : bf16 to f32
+    %2 = arith.cmpf ogt, %1, %zero : f32
+    linalg.yield %0, %2 : bf16, i1
+  } -> (tensor<8xbf16>, tensor<8xi1>)
+  brew.pin data "y", %y#0 : tensor<8xbf16>
+}
