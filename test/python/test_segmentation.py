@@ -294,6 +294,19 @@ class SegNet(Case):
                     found.add(choices[0])
             self.assertTrue(all(len(set(values)) > 1 for values in zip(*found)), found)
 
+    def test_dropout_in_tests(self):
+        """Bayesian SegNet draws samples of its answer."""
+        net = caffe.Net(self.write("""
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1 dim: 1000 } } }
+            layer { name: 'drop' type: 'Dropout' bottom: 'x' top: 'y'
+              dropout_param { dropout_ratio: 0.25 sample_weights_test: true } }"""), caffe.TEST)
+        net.blobs["x"].data[...] = 3
+        samples = [net.forward()["y"].copy() for _ in range(2)]
+        for sample in samples:
+            self.assertEqual(set(sample.ravel()), {0, 4})
+            self.assertLess(abs((sample == 0).mean() - 0.25), 0.1)
+        self.assertFalse(np.array_equal(*samples))
+
     def test_small_variances(self):
         """SegNet adds 1e-9 to variances."""
         net = caffe.Net(self.write("""

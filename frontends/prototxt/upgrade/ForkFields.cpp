@@ -91,8 +91,6 @@ constexpr Members fields[] = {
      "sqrt_scale"},
     {nvidiaCaffe, "DropoutParameter",
      "random_seed"},
-    {segnet, "DropoutParameter",
-     "sample_weights_test"},
     {nvidiaCaffe, "ELUParameter",
      "lambda"},
     {synopsys, "EltwiseParameter",

@@ -336,6 +336,7 @@ add_layer('dropout', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 }
 add_layer('dropout_in_place', (3, 5, 2, 2), 'Dropout', top='x', outputs=['x'])
 add_layer('dropout_unscaled', (3, 5, 2), 'Dropout',
           'dropout_param { dropout_ratio: 0.3 scale_train: false }')
+add_layer('dropout_in_tests', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 sample_weights_test: true }')
 add_layer('dropout_nothing', (3, 5), 'Dropout', 'dropout_param { dropout_ratio: 0 }')
 add_layer('prelu_matrix', (3, 4), 'PReLU')
 add_layer('prelu_image', (2, 3, 2, 3), 'PReLU')

@@ -32,12 +32,13 @@ void buildClip(LayerBuilder &l) {
 void buildDropout(LayerBuilder &l) {
   const caffe::DropoutParameter &settings = l.layer.dropout_param();
   const float ratio = settings.dropout_ratio();
-  if (l.phase != caffe::TRAIN && ratio != 0 && !settings.scale_train()) {
+  const bool drops = l.phase == caffe::TRAIN || settings.sample_weights_test();
+  if (!drops && ratio != 0 && !settings.scale_train()) {
     auto op = l.layerOp<PowerOp>();
     op.setPower(APFloat(1.0F));
     op.setScale(APFloat(1 - ratio));
     op.setShift(APFloat(0.0F));
-  } else if (l.phase != caffe::TRAIN || ratio == 0) {
+  } else if (!drops || ratio == 0) {
     l.layerOp<SplitOp>();
   } else {
     auto op = l.layerOp<DropoutOp>({}, l.randomKey());
