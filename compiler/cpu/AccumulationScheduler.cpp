@@ -202,10 +202,10 @@ void AccumulationScheduler::jamProduct(SubKernel &subKernel,
                                        Schedule &schedule) const {
   const unsigned number = mainNestOf(subKernel);
   schedule.jammed.resize(subKernel.nests.size());
-  for (unsigned loop = 0;
-       loop < subKernel.grid && isProduct(subKernel, schedule, number) &&
-       schedule.jammed[number].size() < 2;
-       ++loop) {
+  // From the last loop on, since moveIntoUnit adds a loop after `loop`.
+  for (unsigned loop = subKernel.grid; loop-- > 0 &&
+                                       isProduct(subKernel, schedule, number) &&
+                                       schedule.jammed[number].size() < 2;) {
     const Nest &nest = subKernel.nests[number];
     if (nest.loops[loop].extent % kJammedRows != 0 ||
         !sharesVectors(nest, loop, *schedule.innermost[number]))

@@ -1,0 +1,71 @@
+"""Compares generated products with long sums with NumPy in f64.
+
+The shapes are large enough for blocks of rows and of sums, which the small shapes of
+values/gradients do not have. 30, 513 and 49 do not divide into vectors or blocks.
+"""
+import unittest
+
+import brew
+import numpy as np
+from brew._core import Kind, Pass
+
+INNER_PRODUCT = '''
+force_backward: true
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d } } }
+layer { name: "product" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: %d } }
+layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
+'''
+CONVOLUTION = '''
+force_backward: true
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d dim: %d dim: %d } } }
+layer { name: "product" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: %d kernel_size: 1 } }
+layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
+'''
+#: Of a sum's largest value: some rounding errors of 6e-8 per term.
+TOLERANCE = 3e-6
+
+
+class GeneratedProducts(unittest.TestCase):
+    def run_net(self, text, x, weights, bias):
+        """Returns y, and the gradients of x, the weights and the bias for the loss |y|^2 / 2."""
+        plan = brew.compile(text, phase='train', gradients=True, keep='all', report=False, no_library=True)
+        session = plan.session(seed=1, threads=1)
+        session.params['product'] = [weights, bias]
+        core = session._core
+        core.set_input(0, 'x', x)
+        core.feed(0)
+        core.run(0, Pass.BOTH)
+        return [np.array(core.read(kind, 0, name, index)) for kind, name, index in (
+            (Kind.BLOB, 'y', 0), (Kind.BLOB_GRADIENT, 'x', 0), (Kind.PARAMETER_GRADIENT, 'product', 0),
+            (Kind.PARAMETER_GRADIENT, 'product', 1))]
+
+    def check(self, actual, expected):
+        for name, values, exact in zip(('y', 'dx', 'dw', 'db'), actual, expected):
+            error = np.abs(values.reshape(exact.shape) - exact).max() / np.abs(exact).max()
+            self.assertLess(error, TOLERANCE, name)
+
+    def test_inner_products(self):
+        for rows, depth, outputs in ((64, 1024, 64), (30, 513, 20), (64, 6400, 32), (1, 2048, 64)):
+            with self.subTest(rows=rows, depth=depth, outputs=outputs):
+                random = np.random.RandomState(rows)
+                x, w = (np.float32(random.standard_normal(shape)) for shape in ((rows, depth), (outputs, depth)))
+                b = np.float32(random.standard_normal(outputs))
+                y = x.astype(np.float64) @ w.T.astype(np.float64) + b
+                self.check(self.run_net(INNER_PRODUCT % (rows, depth, outputs), x, w, b),
+                           [y, y @ w, y.T @ x, y.sum(0)])
+
+    def test_convolutions(self):
+        for shape, outputs in (((4, 64, 28, 28), 32), ((2, 600, 7, 7), 24), ((2, 16, 13, 11), 5)):
+            with self.subTest(shape=shape, outputs=outputs):
+                random = np.random.RandomState(outputs)
+                x = np.float32(random.standard_normal(shape))
+                w = np.float32(random.standard_normal((outputs, shape[1], 1, 1)))
+                b = np.float32(random.standard_normal(outputs))
+                matrix = w[:, :, 0, 0].astype(np.float64)
+                y = np.einsum('kc,nchw->nkhw', matrix, x) + b[:, None, None]
+                self.check(self.run_net(CONVOLUTION % (*shape, outputs), x, w, b),
+                           [y, np.einsum('kc,nkhw->nchw', matrix, y), np.einsum('nkhw,nchw->kc', y, x), y.sum((0, 2, 3))])
+
+
+if __name__ == '__main__':
+    unittest.main()
