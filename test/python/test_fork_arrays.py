@@ -180,6 +180,16 @@ class ForkArrays(ForkCase):
             self.check_norms("Normalize", text % "L2", x, norms, x / norms, bp_norm, ("y", "n"))
             self.check_norms("Normalize", text % "L1", x, sums, np.sign(x), bp_norm, ("y", "n"))
 
+    def test_l2_norm(self):
+        for shape in ((3, 5), (2, 3, 2, 4)):
+            x, dy = random_array(20, *shape), random_array(21, *shape)
+            axes = tuple(range(1, x.ndim))
+            norms = np.sqrt((x * x).sum(axes, keepdims=True))
+            net = self.net("L2Norm", "", {"x": x})
+            self.close(net.forward()["y"], x / norms)
+            dots = (dy * x).sum(axes, keepdims=True)
+            self.check_backward(net, dy, {"x": dy / norms - x * dots / norms ** 3})
+
     def test_seg_accuracy(self):
         scores = np.round(random_array(17, 2, 4, 3, 5), 1)  # some are equal
         labels = np.random.RandomState(18).choice([0, 1, 3, 255], (2, 1, 3, 5)).astype(np.float32)

@@ -156,6 +156,8 @@ LayerRows normalizationLayers() {
           .withParams(batchNormParams),
       // OpenVINO's training toolbox.
       plainKind("GRN", "grn_param").checkedBy(checkGRN),
+      // Several forks, without settings in most of them.
+      neuronKind("L2Norm"),
       plainKind("LRN", "lrn_param").checkedBy(checkLRN),
       plainKind("LayerNorm", "layer_norm_param")
           .checkedBy(checkLayerNorm)

@@ -159,6 +159,8 @@ add_layer('normalization2', (2, 3, 2, 2), 'Normalization2',
 
 
 add_layer('grn', (2, 4, 2, 3), 'GRN', 'grn_param { bias: 0.01 dummy_backward: false }')
+add_layer('l2_norm', (3, 5), 'L2Norm')
+add_layer('l2_norm_of_images', (2, 4, 2, 3), 'L2Norm')
 for kind in ('L1', 'L2'):
     for bp_norm in ('true', 'false'):
         add('normalize_%s_norms_%s' % (kind, bp_norm), (2, 4, 2, 3), [
@@ -169,6 +171,11 @@ for kind in ('L1', 'L2'):
 @random_cases('GRN', 1)
 def _(name, d):
     add_layer(name, d.shape(2, 4), 'GRN', 'grn_param { bias: %g }' % d.real(0.01, 1))
+
+
+@random_cases('L2Norm', 1)
+def _(name, d):
+    add_layer(name, d.shape(2, 4), 'L2Norm')
 
 
 @random_cases('LayerNorm')

@@ -179,6 +179,14 @@ void buildUnitNorm(LayerBuilder &l, float eps) {
   op.setEps(APFloat(eps));
 }
 
+/// Builds x / sqrt(sum of squares over all elements of the item).
+void buildL2Norm(LayerBuilder &l) {
+  auto op = l.layerOp<NormalizeOp>(l.blobType, l.constant("scale", {}, {1.0}));
+  op.setAcrossSpatial(true);
+  op.setChannelShared(true);
+  op.setEps(APFloat(0.0F));
+}
+
 void buildGRN(LayerBuilder &l) { buildUnitNorm(l, l.layer.grn_param().bias()); }
 
 /// Builds caffe-windows' layer with L1 norms, or with the norms as second top,
@@ -220,6 +228,7 @@ BuildFunctions normalizationFunctions() {
   return {{"BN", buildBN},
           {"BatchNorm", buildBatchNorm},
           {"GRN", buildGRN},
+          {"L2Norm", buildL2Norm},
           {"LRN", buildLRN},
           {"LayerNorm", buildLayerNorm},
           {"MVN", buildMVN},
