@@ -21,7 +21,7 @@ layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d d
 layer { name: "product" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: %d kernel_size: 1 } }
 layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
 '''
-#: Of a sum's largest value: some rounding errors of 6e-8 per term.
+#: Relative to the largest value: f32 rounds at 6e-8, and products of random numbers cancel.
 TOLERANCE = 3e-6
 
 
