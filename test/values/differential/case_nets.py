@@ -36,7 +36,8 @@ def all_cases():
 
 def is_random(layer, phase):
     drops = any(float(ratio) for field in ('attn_dropout', 'resid_dropout') for ratio in layer.numbers(field))
-    return phase == 'train' and (layer.type in RANDOM or 'STOCHASTIC' in layer.text or drops)
+    in_training = layer.type in RANDOM or 'STOCHASTIC' in layer.text or drops
+    return in_training and (phase == 'train' or 'sample_weights_test: true' in layer.text)
 
 
 def message_of(layers, settings=''):
