@@ -39,7 +39,7 @@ public:
   /// [N, ...].
   mlir::Value addToEachStep(mlir::Value x, mlir::Value row);
   /// Returns the sum of blobs of one shape, with these weights (default: 1).
-  /// The attributes replace those of an operation without a top.
+  /// `attributes` replace the attributes that an operation without a top has.
   mlir::Value sum(mlir::ValueRange xs, mlir::ArrayRef<float> weights = {},
                   mlir::ArrayRef<mlir::NamedAttribute> attributes = {});
   /// Returns the elements of x under another shape.

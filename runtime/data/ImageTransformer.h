@@ -33,8 +33,8 @@ public:
   /// Returns the colour format to decode images to.
   formats::ImageColor color() const { return imageColor; }
 
-  /// Returns channels, height and width of the transformed image. In clips, the
-  /// channels are those of all frames.
+  /// Returns channels, height and width of the transformed image. A clip counts
+  /// the channels of all its frames.
   std::array<int, 3> resultShape(const formats::ImageRecord &image) const;
 
   /// Chooses crop and mirror of an image. `record` is its number since the

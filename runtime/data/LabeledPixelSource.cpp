@@ -100,7 +100,7 @@ private:
     std::string imageWhere, labelsWhere; ///< locations for messages
     formats::ImageRecord record;
     CropAndMirror crop;
-    std::vector<float> size; ///< height and width, at most those of the top
+    std::vector<float> size; ///< height and width, limited by the top's
     std::vector<float> values;
   };
 

@@ -455,7 +455,7 @@ class ForkLayers(ForkCase):
         self.check_top_k(x, [1, 2, 3], 6, "k_perc: 0.11 a: 2")
         self.check_top_k(x, [1, 2, 3], 1, "k_num: 2 a: 0.1")
         self.check_top_k(x, [1, 2, 3], 30, "k_num: 1000 a: 1")
-        # Of equal elements, the first ones are kept.
+        # The layer keeps the first ones of equal elements.
         self.check_top_k(np.round(2 * x), [1, 2, 3], 7, "k_num: 7 a: 1")
 
     def test_continuation_indicator(self):

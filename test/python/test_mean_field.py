@@ -25,7 +25,7 @@ def lattice_matrix(features):
         position[0] = total
         multiples = np.rint(position * np.float32(1 / np.float32(d + 1))).astype(int)
         excess = multiples.sum()
-        # Of coordinates with equal differences, the first ones count as smaller only if they are.
+        # If two differences are equal, the rank of the later coordinate increases.
         differences = position - (d + 1) * multiples
         rank = np.zeros(d + 1, int)
         for i, j in itertools.combinations(range(d + 1), 2):

@@ -64,7 +64,7 @@ void checkDummyData(LayerChecker &c) {
   }
 }
 
-/// Checks a height and a width in pixels, of which both or neither are set.
+/// Checks a height and a width in pixels: a layer sets both or neither.
 template <typename Settings>
 void checkSize(LayerChecker &c, const Settings &settings,
                const std::string &heightField, std::uint32_t height,

@@ -19,7 +19,7 @@ DataShape firstClipShape(const DataLayerQuery &q, const std::string &list) {
                                 : 0)
           .front();
   const std::string where = formats::lineLocation(list, first.line);
-  // With jitter, the number in the list is that of the frames.
+  // With jitter, the list contains the number of frames of the video instead.
   const int frame = settings.use_temporal_jitter() ? 1 : first.frame;
   formats::Image image;
   formats::readImageFile(

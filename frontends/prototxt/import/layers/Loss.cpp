@@ -263,8 +263,8 @@ Value squaredDistances(LayerBuilder &l, Value x, Value y) {
   return sumOfItems(l, op.getY());
 }
 
-/// Returns the loss of one negative, whose squared distance from the anchor is
-/// `negative`, while that of the positive is p.
+/// Returns the formula of the loss of one negative. `negative` is its squared
+/// distance from the anchor, and p is the positive's.
 std::string tripletFormula(const caffe::TripletLossParameter &settings,
                            const std::string &negative) {
   const std::string margin = formulaText(settings.margin());

@@ -32,8 +32,8 @@ void setLstm(LSTMOp op, const LayerBuilder &l) {
 }
 
 /// Builds caffe-lstm's layer, whose blobs have one dimension for time steps and
-/// sequences, or caffe_ocr's, whose blobs have two. Their parameters are in
-/// another order than those of LSTMOp.
+/// sequences, or caffe_ocr's, whose blobs have two. LSTMOp has the same
+/// parameters in another order.
 void buildLstm(LayerBuilder &l) {
   const caffe::LSTMParameter &settings = lstmSettings(l.layer);
   if (hasStepAxis(l.layer)) {
