@@ -2,19 +2,13 @@
 
 #include "compiler/cpu/AccumulationScheduler.h"
 
+#include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 
 using namespace mlir;
 
 namespace brew::compiler::cpu {
-
-int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
-  int64_t points = 1;
-  for (const Loop &loop : ArrayRef(subKernel.nests[0].loops).take_front(loops))
-    points *= loop.extent;
-  return points;
-}
 
 namespace {
 
@@ -61,7 +55,7 @@ std::optional<SumBlocks> sumBlocks(const Nest &nest,
                                    ArrayRef<unsigned> reductions) {
   if (!hasLongSums(nest))
     return std::nullopt;
-  int64_t terms = 1; // of the loops behind `position`
+  int64_t terms = 1; // of the loops after `position`
   for (unsigned position = reductions.size(); position-- > 0;) {
     int64_t extent = nest.loops[reductions[position]].extent;
     if (terms * extent > kMaxBlockTerms)

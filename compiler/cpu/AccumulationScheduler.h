@@ -47,7 +47,4 @@ private:
   dialects::target::CpuAttr cpu;
 };
 
-/// Returns the number of iterations of the first `loops` grid loops.
-int64_t gridPoints(const SubKernel &subKernel, unsigned loops);
-
 } // namespace brew::compiler::cpu

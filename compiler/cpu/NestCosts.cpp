@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/NestCosts.h"
 
+#include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,12 +16,6 @@ namespace {
 
 /// Maximum length of a row of partial sums.
 constexpr int64_t kMaxPartialSums = 512;
-/// Number of terms from which on a sum is long.
-constexpr int64_t kMinLongSum = 512;
-/// Maximum number of terms of a block of a long sum. A loop that LLVM
-/// vectorises has an accumulator for each lane, which the end of each block
-/// adds up.
-constexpr int64_t kVectorBlock = 4096, kScalarBlock = 128;
 /// Cost of starting a loop, and of each step of a horizontal vector sum.
 constexpr double kLoopCost = 2, kHorizontalCost = 3;
 
@@ -38,40 +33,7 @@ double computeCost(const Nest &nest) {
   return cost;
 }
 
-/// Returns whether all reductions of a nest are sums, in any order.
-bool sumsInAnyOrder(const Nest &nest) {
-  return nest.reorderable &&
-         llvm::all_of(
-             nest.body()->getTerminator()->getOperands(), [](Value value) {
-               return isa_and_nonnull<arith::AddFOp>(value.getDefiningOp());
-             });
-}
-
 } // namespace
-
-int64_t reductionIterations(const Nest &nest) {
-  int64_t window = 1;
-  for (const Loop &loop : nest.loops)
-    if (loop.reduction)
-      window *= loop.extent;
-  return window;
-}
-
-bool hasLongSums(const Nest &nest) {
-  return sumsInAnyOrder(nest) && reductionIterations(nest) >= kMinLongSum;
-}
-
-int64_t sumBlockLength(const Nest &nest, unsigned loop) {
-  auto isContiguous = [](std::optional<int64_t> step) {
-    return step && std::abs(*step) <= 1;
-  };
-  bool vectorises = llvm::all_of(nest.inputs, [&](const auto &input) {
-    return !input || isContiguous(input->address.coefs[loop]);
-  });
-  for (const auto &[op, extract] : nest.extracts)
-    vectorises &= isContiguous(extractStep(nest, op, extract, loop));
-  return vectorises ? kVectorBlock : kScalarBlock;
-}
 
 /// Returns the cost of accessing the elements of a vector of consecutive
 /// iterations.

@@ -16,16 +16,6 @@ namespace brew::compiler::cpu {
 /// measurements.
 constexpr int64_t kRegisterRow = 128;
 
-/// Returns the product of all reduction extents.
-int64_t reductionIterations(const Nest &nest);
-
-/// Returns whether a nest computes sums, in any order, of so many terms that
-/// added one after the other they would have large rounding errors.
-bool hasLongSums(const Nest &nest);
-/// Returns the maximum number of iterations of loop `loop` whose values are
-/// added to one accumulator, in a nest that has long sums.
-int64_t sumBlockLength(const Nest &nest, unsigned loop);
-
 /// Estimates the cost of nests on one processor.
 class NestCosts {
 public:

@@ -2,7 +2,7 @@
 
 #include "compiler/cpu/ReductionEmitter.h"
 
-#include "compiler/cpu/NestCosts.h"
+#include "compiler/cpu/Sums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/AccumulationScheduler.h"
 #include "compiler/cpu/NestCosts.h"
+#include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/KernelTemporaries.h"

@@ -116,6 +116,13 @@ void normaliseLoops(SubKernel &subKernel) {
   collapseLoops(subKernel);
 }
 
+int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
+  int64_t points = 1;
+  for (const Loop &loop : ArrayRef(subKernel.nests[0].loops).take_front(loops))
+    points *= loop.extent;
+  return points;
+}
+
 void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner) {
   for (Nest &nest : subKernel.nests) {
     nest.loops[loop].extent /= inner;

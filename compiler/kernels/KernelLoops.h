@@ -10,6 +10,9 @@ namespace brew::compiler {
 /// collapses adjacent loops that every access treats as one.
 void normaliseLoops(SubKernel &subKernel);
 
+/// Returns the number of iterations of the first `loops` grid loops.
+int64_t gridPoints(const SubKernel &subKernel, unsigned loops);
+
 /// Splits grid loop `loop` into an outer loop and an inner loop of `inner`
 /// iterations; `inner` must divide the extent.
 void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner);

@@ -1,8 +1,7 @@
 //===- Convolution.cpp - Convolution and inner product --------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-
-#include <climits>
+#include "frontends/prototxt/layers/ConvolutionChecks.h"
 
 namespace brew::prototxt {
 
@@ -59,21 +58,6 @@ void checkConvolutionDepthwise(LayerChecker &c) {
   if (c.layer.convolution_param().has_num_output())
     c.count(c.layer.convolution_param(), "num_output");
   checkPlainWindow(c);
-}
-
-/// Checks num_output and group.
-void checkOutputs(LayerChecker &c,
-                  const caffe::ConvolutionParameter &settings) {
-  c.count(settings, "num_output");
-  if (settings.group() == 0 || settings.group() > INT_MAX)
-    c.error(settings, "group",
-            "group is " + std::to_string(settings.group()) +
-                "; it must be at least 1");
-  else if (settings.num_output() % settings.group())
-    c.error(settings, "num_output",
-            "num_output " + std::to_string(settings.num_output()) +
-                " is not a multiple of group " +
-                std::to_string(settings.group()));
 }
 
 void checkConvolution(LayerChecker &c) {

@@ -1,6 +1,7 @@
 //===- Recurrent.cpp - Recurrent layers -----------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/layers/ConvolutionChecks.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 #include "support/NumberText.h"
 
@@ -90,16 +91,7 @@ void checkConvLstmTypes(LayerChecker &c) {
 
 void checkConvLstmWindow(LayerChecker &c,
                          const caffe::LSTMConvolutionParameter &settings) {
-  c.count(settings, "num_output");
-  if (settings.group() == 0 || settings.group() > kMaxWindowSetting)
-    c.error(settings, "group",
-            "group is " + std::to_string(settings.group()) +
-                "; it must be at least 1");
-  else if (settings.num_output() % settings.group())
-    c.error(settings, "num_output",
-            "num_output " + std::to_string(settings.num_output()) +
-                " is not a multiple of group " +
-                std::to_string(settings.group()));
+  checkOutputs(c, settings);
   if (settings.kernel_size_size() == 0)
     c.reportMissing(settings, "kernel_size");
   for (const char *field : {"kernel_size", "stride", "pad", "dilation"}) {
