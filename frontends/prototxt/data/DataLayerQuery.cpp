@@ -47,6 +47,23 @@ DataLayerQuery::findSource(const std::string &name,
   }
 }
 
+void DataLayerQuery::crop(DataShape &image,
+                          const std::string &sourceName) const {
+  const caffe::CropSize size = caffe::cropSizeOf(layer.transform_param());
+  if (!size.rows)
+    return;
+  int64_t &height = image[image.size() - 2], &width = image.back();
+  const uint32_t square = layer.transform_param().crop_size();
+  if (size.rows > height || size.columns > width)
+    throw badInput(
+        (square ? "crop_size " + std::to_string(square)
+                : "the crop of " + dimsText({size.rows, size.columns})) +
+        " is larger than the images of " + sourceName + ", which are " +
+        dimsText(image));
+  height = size.rows;
+  width = size.columns;
+}
+
 void DataLayerQuery::checkExplicitImage(const DataShape &shape,
                                         size_t dims) const {
   if (shape.size() != dims)

@@ -63,6 +63,10 @@ public:
   /// Checks an explicit shape of the first top, which contains images, or clips
   /// if it has five dimensions.
   void checkExplicitImage(const DataShape &shape, size_t dims = 4) const;
+  /// Sets the last two dimensions of `image` to the size of the crop, if the
+  /// layer crops. Throws if the images, which `sourceName` contains, are
+  /// smaller.
+  void crop(DataShape &image, const std::string &sourceName) const;
   /// Checks mean_value and mean_file. `image` is channels x height x width, or
   /// channels x frames x height x width, before cropping, or after it if
   /// `isCropped`.

@@ -85,7 +85,7 @@ void checkConvLstmTypes(LayerChecker &c) {
            convolutions[0].num_output() != convolutions[1].num_output())
     c.error(convolutions[1], "num_output",
             "num_output is " + std::to_string(convolutions[1].num_output()) +
-                ", but that of the other convolution is " +
+                ", but the other convolution has " +
                 std::to_string(convolutions[0].num_output()));
 }
 

@@ -32,12 +32,7 @@ std::vector<DataShape> databaseShapes(DataLayerQuery &q) {
         "set crop_size in transform_param, store images of one size (brew-data "
         "imageset --resize_height N --resize_width N)");
     q.checkMean(image, false, *path);
-    if (crop > image[1] || crop > image[2])
-      throw badInput("crop_size " + std::to_string(crop) +
-                     " is larger than the images of " + *path + ", which are " +
-                     formats::dimsText(image));
-    if (crop)
-      image = {image[0], crop, crop};
+    q.crop(image, *path);
     if (explicitTop && q.imageIn(*explicitTop) != image)
       throw badInput("--input-shape gives '" + q.layer.top(0) + "' images of " +
                      formats::dimsText(q.imageIn(*explicitTop)) + ", but " +

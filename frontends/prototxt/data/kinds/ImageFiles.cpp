@@ -75,12 +75,7 @@ std::vector<DataShape> imageShapes(DataLayerQuery &q) {
     sourceName = "--input-shape";
   }
   q.checkMean(image, isCropped, sourceName);
-  if (crop > image[1] || crop > image[2])
-    throw badInput("crop_size " + std::to_string(crop) +
-                   " is larger than the images of " + sourceName +
-                   ", which are " + formats::dimsText(image));
-  if (crop)
-    image = {channels, crop, crop};
+  q.crop(image, sourceName);
   std::vector<DataShape> tops = q.withLabels(batch, image);
   if (q.layer.type() == caffe::kMultiLabelImageData)
     tops[1].push_back(labelCount(q));

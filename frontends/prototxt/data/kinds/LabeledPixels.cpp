@@ -72,14 +72,10 @@ std::vector<DataShape> labeledPixelShapes(DataLayerQuery &q) {
   if (!isCropped)
     q.result.record = image;
   q.checkMean(image, isCropped, sourceName);
-  if (crop.rows) {
-    if (!settings.padsToCrop &&
-        (crop.rows > image[1] || crop.columns > image[2]))
-      throw badInput("crop_size " + std::to_string(crop.rows) +
-                     " is larger than the images of " + sourceName +
-                     ", which are " + formats::dimsText(image));
+  if (settings.padsToCrop && crop.rows)
     image = {channels, crop.rows, crop.columns};
-  }
+  else
+    q.crop(image, sourceName);
   std::vector<DataShape> tops = {{batch, image[0], image[1], image[2]},
                                  {batch, 1, image[1], image[2]}};
   if (q.layer.top_size() > 2) // the sizes of the images, of ImageSegData

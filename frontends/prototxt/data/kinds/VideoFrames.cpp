@@ -59,12 +59,7 @@ std::vector<DataShape> videoShapes(DataLayerQuery &q) {
     sourceName = "--input-shape";
   }
   q.checkMean(clip, isCropped, sourceName);
-  if (crop > clip[2] || crop > clip[3])
-    throw badInput("crop_size " + std::to_string(crop) +
-                   " is larger than the frames of " + sourceName +
-                   ", which are " + formats::dimsText({clip[2], clip[3]}));
-  if (crop)
-    clip[2] = clip[3] = crop;
+  q.crop(clip, sourceName);
   clip.insert(clip.begin(), batch);
   std::vector<DataShape> tops = {std::move(clip)};
   if (q.layer.top_size() > 1)
