@@ -23,8 +23,8 @@ public:
   ChannelSums(mlir::linalg::GenericOp nest, Coefficients &coefficients)
       : nest(nest), coefficients(coefficients) {}
 
-  /// Determines the sums. Returns whether they need fewer tensors than the nest
-  /// reads.
+  /// Erases unused operations of the body and determines the sums. Returns
+  /// whether they need fewer tensors than the nest reads.
   bool analyse();
 
   /// Returns the coefficients that the nest needs.
