@@ -176,93 +176,124 @@ void ReductionEmitter::emitRows(Nest &nest, unsigned nestNumber,
   });
 }
 
-void ReductionEmitter::emitJammedRows(Nest &nest, unsigned nestNumber,
-                                      const RowAccumulation &accumulation,
-                                      ArrayRef<Row> rows,
-                                      ValueRange jammedIndices,
-                                      SmallVectorImpl<Value> &indices) {
-  auto forEachRow = [&](auto emitInside) {
+/// Rows that share the reduction loops, one for each index of the jammed loop.
+struct ReductionEmitter::RowGroup {
+  Nest &nest;
+  const RowAccumulation &accumulation;
+  ArrayRef<Row> rows;
+  ValueRange jammedIndices;
+  SmallVectorImpl<Value> &indices; ///< of the nest's loops
+
+  /// Calls emitInside(row) with the row's index of the jammed loop.
+  template <typename Function> void forEachRow(const Function &emitInside) {
     for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
       if (accumulation.jammed)
         indices[*accumulation.jammed] = position;
       emitInside(row);
     }
-  };
-  auto forRange = [&](Value from, Value to, auto emitInside) {
-    body.loop(
-        from, to, 1,
-        [&](Value i) {
-          indices[accumulation.innermost] = i;
-          forEachRow([&](const Row &row) { emitInside(row, i); });
-        },
-        /*innermost=*/true);
-  };
-  auto forEachElement = [&](auto emitInside) {
-    forRange(body.index(0),
-             body.index(nest.loops[accumulation.innermost].extent), emitInside);
-  };
-  auto restoreJammed = [&] {
+    useFirstRow();
+  }
+  /// Sets the index of the jammed loop for code that all rows share.
+  void useFirstRow() {
     if (accumulation.jammed)
       indices[*accumulation.jammed] = jammedIndices[0];
-  };
-  bool hasPartialSums = nest.loops[accumulation.innermost].reduction;
-  forEachElement([&](const Row &row, Value i) {
-    if (hasPartialSums)
-      return store(zeros(nest), row.totals, i);
+  }
+  int64_t length() const { return nest.loops[accumulation.innermost].extent; }
+  bool hasPartialSums() const {
+    return nest.loops[accumulation.innermost].reduction;
+  }
+};
+
+void ReductionEmitter::forEachElement(
+    RowGroup &group, Value from, Value to,
+    llvm::function_ref<void(const Row &, Value)> emitInside) {
+  body.loop(
+      from, to, 1,
+      [&](Value i) {
+        group.indices[group.accumulation.innermost] = i;
+        group.forEachRow([&](const Row &row) { emitInside(row, i); });
+      },
+      /*innermost=*/true);
+}
+
+void ReductionEmitter::forEachElement(
+    RowGroup &group, llvm::function_ref<void(const Row &, Value)> emitInside) {
+  forEachElement(group, body.index(0), body.index(group.length()), emitInside);
+}
+
+void ReductionEmitter::emitInitials(RowGroup &group) {
+  forEachElement(group, [&](const Row &row, Value i) {
+    if (group.hasPartialSums())
+      return store(zeros(group.nest), row.totals, i);
     SmallVector<Value> values;
-    for (const Output &output : nest.outputs)
-      values.push_back(body.initial(output, indices));
+    for (const Output &output : group.nest.outputs)
+      values.push_back(body.initial(output, group.indices));
     store(values, row.totals, i);
   });
-  auto emitIterations = [&](ArrayRef<unsigned> reductions) {
-    body.loops(nest, reductions, indices, [&] {
-      innermostLoop.emit(
-          nest, accumulation.innermost, indices, [&](Value from, Value to) {
-            forRange(from, to, [&](const Row &row, Value i) {
-              store(body.iterate(nest, indices, load(row.sums, i)), row.sums,
-                    i);
-            });
+}
+
+void ReductionEmitter::emitIterations(RowGroup &group,
+                                      ArrayRef<unsigned> reductions) {
+  Nest &nest = group.nest;
+  body.loops(nest, reductions, group.indices, [&] {
+    innermostLoop.emit(
+        nest, group.accumulation.innermost, group.indices,
+        [&](Value from, Value to) {
+          forEachElement(group, from, to, [&](const Row &row, Value i) {
+            store(body.iterate(nest, group.indices, load(row.sums, i)),
+                  row.sums, i);
           });
-      restoreJammed();
+        });
+  });
+}
+
+void ReductionEmitter::emitBlock(RowGroup &group, unsigned divided, Value first,
+                                 Value end) {
+  forEachElement(group, [&](const Row &row, Value i) {
+    store(zeros(group.nest), row.sums, i);
+  });
+  ArrayRef<unsigned> reductions = group.accumulation.reductions;
+  body.loop(first, end, 1, [&](Value i) {
+    group.indices[divided] = i;
+    emitIterations(
+        group, reductions.drop_front(group.accumulation.blocks->position + 1));
+  });
+  forEachElement(group, [&](const Row &row, Value i) {
+    store(added(load(row.totals, i), load(row.sums, i)), row.totals, i);
+  });
+}
+
+void ReductionEmitter::emitResults(RowGroup &group, unsigned nestNumber) {
+  Nest &nest = group.nest;
+  if (!group.hasPartialSums())
+    return forEachElement(group, [&](const Row &row, Value i) {
+      for (auto [result, value] : llvm::enumerate(load(row.totals, i)))
+        body.store(nest, nestNumber, result, group.indices, value);
     });
-  };
-  restoreJammed();
+  group.forEachRow([&](const Row &row) {
+    for (auto [result, output] : llvm::enumerate(nest.outputs))
+      body.store(nest, nestNumber, result, group.indices,
+                 body.sumOf(row.totals[result], group.length(),
+                            body.initial(output, group.indices)));
+  });
+}
+
+void ReductionEmitter::emitJammedRows(Nest &nest, unsigned nestNumber,
+                                      const RowAccumulation &accumulation,
+                                      ArrayRef<Row> rows,
+                                      ValueRange jammedIndices,
+                                      SmallVectorImpl<Value> &indices) {
+  RowGroup group = {nest, accumulation, rows, jammedIndices, indices};
+  emitInitials(group);
   body.unroll(accumulation.unrolled, nest, indices, [&] {
-    const std::optional<SumBlocks> &blocks = accumulation.blocks;
-    if (!blocks)
-      return emitIterations(accumulation.reductions);
+    if (!accumulation.blocks)
+      return emitIterations(group, accumulation.reductions);
     forEachBlock(nest, accumulation, indices,
                  [&](unsigned divided, Value first, Value end) {
-                   forEachElement([&](const Row &row, Value i) {
-                     store(zeros(nest), row.sums, i);
-                   });
-                   restoreJammed();
-                   body.loop(first, end, 1, [&](Value i) {
-                     indices[divided] = i;
-                     emitIterations(ArrayRef(accumulation.reductions)
-                                        .drop_front(blocks->position + 1));
-                   });
-                   forEachElement([&](const Row &row, Value i) {
-                     store(added(load(row.totals, i), load(row.sums, i)),
-                           row.totals, i);
-                   });
-                   restoreJammed();
+                   emitBlock(group, divided, first, end);
                  });
   });
-  if (!hasPartialSums) {
-    forEachElement([&](const Row &row, Value i) {
-      for (auto [result, value] : llvm::enumerate(load(row.totals, i)))
-        body.store(nest, nestNumber, result, indices, value);
-    });
-    return;
-  }
-  forEachRow([&](const Row &row) {
-    for (unsigned result = 0; result < nest.outputs.size(); ++result)
-      body.store(nest, nestNumber, result, indices,
-                 body.sumOf(row.totals[result],
-                            nest.loops[accumulation.innermost].extent,
-                            body.initial(nest.outputs[result], indices)));
-  });
+  emitResults(group, nestNumber);
 }
 
 } // namespace brew::compiler::cpu

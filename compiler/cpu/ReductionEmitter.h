@@ -44,6 +44,23 @@ private:
                       const RowAccumulation &accumulation,
                       llvm::ArrayRef<Row> rows, mlir::ValueRange jammedIndices,
                       llvm::SmallVectorImpl<mlir::Value> &indices);
+  struct RowGroup;
+
+  /// Emits a vectorised loop over elements [from, to) of the rows, or over all.
+  void
+  forEachElement(RowGroup &group, mlir::Value from, mlir::Value to,
+                 llvm::function_ref<void(const Row &, mlir::Value)> emitInside);
+  void
+  forEachElement(RowGroup &group,
+                 llvm::function_ref<void(const Row &, mlir::Value)> emitInside);
+  void emitInitials(RowGroup &group);
+  /// Emits the iterations of the loops `reductions` and the innermost loop.
+  void emitIterations(RowGroup &group, llvm::ArrayRef<unsigned> reductions);
+  /// Emits the block of a sum that consists of the iterations [first, end) of
+  /// loop `divided`, and adds its sums to the totals.
+  void emitBlock(RowGroup &group, unsigned divided, mlir::Value first,
+                 mlir::Value end);
+  void emitResults(RowGroup &group, unsigned nestNumber);
   /// Emits the innermost of the loops that carry accumulators, for [from, to).
   llvm::SmallVector<mlir::Value> carryInnermost(
       Nest &nest, unsigned number, llvm::MutableArrayRef<Indices> points,
