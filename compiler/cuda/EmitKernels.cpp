@@ -214,8 +214,7 @@ private:
             Code::call("BREW_STAGE_BARRIER", {text.stages, number, barrier}) +
             ";");
       const Code condition = Code::call("BREW_STAGE", {text.stages, number}),
-                 turns = "for (unsigned turn = blockIdx.x; turn < " +
-                         std::to_string(blocks) + "u; turn += gridDim.x)";
+                 turns = turnsOf(schedules.front(), blocks);
       text.stage = static_cast<unsigned>(stage);
       if (count == 1) {
         emitTurns(subKernels.front(), schedules.front(), text, condition,
@@ -230,6 +229,19 @@ private:
       subKernels = subKernels.drop_front(count);
       schedules = schedules.drop_front(count);
     }
+  }
+
+  /// Returns the loop of a block over its turns of a stage. Reductions in
+  /// columns read rows in ascending order. Other stages descend, the counter
+  /// wraps below 0: they begin with the rows that the reduction before them
+  /// read last, and end with the rows that the next call or reduction reads
+  /// first. These rows are still in the L2 cache.
+  static std::string turnsOf(const SubKernelSchedule &first, int64_t turns) {
+    const bool descends = first.columns == 1 && turns > 1;
+    return "for (unsigned turn = " +
+           (descends ? std::to_string(turns - 1) + "u - " : "") +
+           "blockIdx.x; turn < " + std::to_string(turns) + "u; turn " +
+           (descends ? "-" : "+") + "= gridDim.x)";
   }
 
   /// Emits one stage: its concurrent sub-kernels, then the sub-kernel of the
