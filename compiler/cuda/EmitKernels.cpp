@@ -2,6 +2,7 @@
 #include "compiler/cuda/EmitKernels.h"
 
 #include "compiler/cuda/KernelSource.h"
+#include "compiler/cuda/StageOrder.h"
 #include "compiler/cuda/TensorAccesses.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
@@ -86,9 +87,7 @@ private:
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);
     }
-    for (const SubKernel &subKernel : kernel.subKernels)
-      for (const Nest &nest : subKernel.nests)
-        markAccesses(nest);
+    markAccesses(kernel.subKernels, text.arguments);
     SmallVector<std::string> names(text.arguments.size(), "b");
     if (!launches.empty())
       for (auto [name, buffer] :
@@ -104,30 +103,6 @@ private:
       SmallVector<BufferOp> buffers = buffersOf(launch.buffers);
       markOverlaps(buffers);
     }
-  }
-
-  void markAccesses(const Nest &nest) {
-    auto markRead = [&](const Source &source) {
-      if (source.kind == Source::Kind::Argument)
-        text.arguments[source.argument].read = true;
-    };
-    for (const std::optional<Access> &input : nest.inputs)
-      if (input)
-        markRead(input->source);
-    for (const auto &entry : nest.extracts)
-      markRead(entry.second.source);
-    for (const Output &output : nest.outputs) {
-      if (output.initial)
-        markRead(output.initial->source);
-      for (unsigned argument : output.arguments) {
-        text.arguments[argument].written = true;
-        // Later nests may read the output from this buffer.
-        text.arguments[argument].read |= output.readLater;
-      }
-    }
-    for (const Output &store : nest.perIterationStores)
-      for (unsigned argument : store.arguments)
-        text.arguments[argument].written = true;
   }
 
   /// Returns whether the kernel receives an operand of its launches: results
@@ -203,18 +178,19 @@ private:
     text.counters.push_back("BREW_BARRIER(" + barrier + ");");
     MutableArrayRef<SubKernel> subKernels = kernel.subKernels;
     ArrayRef<SubKernelSchedule> schedules = schedule.subKernels;
+    StageOrder order(text.arguments);
     for (auto [stage, blocks] : llvm::enumerate(schedule.stageBlocks)) {
       const size_t count = llvm::count_if(
           subKernels, [number = stage](const SubKernel &subKernel) {
             return subKernel.stage == number;
           });
       const std::string number = std::to_string(stage);
-      if (stage > 0)
+      if (order.beginStage(subKernels.take_front(count)))
         text.lines.line(
             Code::call("BREW_STAGE_BARRIER", {text.stages, number, barrier}) +
             ";");
       const Code condition = Code::call("BREW_STAGE", {text.stages, number}),
-                 turns = turnsOf(schedules.front(), blocks);
+                 turns = order.turnsOf(schedules.front(), blocks);
       text.stage = static_cast<unsigned>(stage);
       if (count == 1) {
         emitTurns(subKernels.front(), schedules.front(), text, condition,
@@ -229,19 +205,6 @@ private:
       subKernels = subKernels.drop_front(count);
       schedules = schedules.drop_front(count);
     }
-  }
-
-  /// Returns the loop of a block over its turns of a stage. Reductions in
-  /// columns read rows in ascending order. Other stages descend, the counter
-  /// wraps below 0: they begin with the rows that the reduction before them
-  /// read last, and end with the rows that the next call or reduction reads
-  /// first. These rows are still in the L2 cache.
-  static std::string turnsOf(const SubKernelSchedule &first, int64_t turns) {
-    const bool descends = first.columns == 1 && turns > 1;
-    return "for (unsigned turn = " +
-           (descends ? std::to_string(turns - 1) + "u - " : "") +
-           "blockIdx.x; turn < " + std::to_string(turns) + "u; turn " +
-           (descends ? "-" : "+") + "= gridDim.x)";
   }
 
   /// Emits one stage: its concurrent sub-kernels, then the sub-kernel of the
