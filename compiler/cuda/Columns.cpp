@@ -3,12 +3,16 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace brew::compiler::cuda {
 
 using dialects::target::GpuAttr;
 
+/// Minimal rows of a tile of interleaved chunks: as many as a warp reads.
+static constexpr int64_t kMinTile = 8;
 /// Maximum ratio of allotted to actual iterations.
 static constexpr double kMaxWaste = 1.15;
 
@@ -42,6 +46,46 @@ std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
       return loop;
   }
   return std::nullopt;
+}
+
+/// Returns whether the iterations of grid loop `chunk` access adjacent ranges
+/// of rows in every tensor. The only reduction loop enumerates the rows of a
+/// range. The body must not use the indices of either loop.
+static bool haveAdjacentRows(Nest &nest, unsigned chunk) {
+  const unsigned row = nest.loops.size() - 1;
+  const auto isAdjacent = [&](const LinearExpr &address) {
+    return address.coefs[chunk] == address.coefs[row] * nest.loops[row].extent;
+  };
+  return llvm::all_of(nest.inputs,
+                      [&](const std::optional<Access> &input) {
+                        return !input || isAdjacent(input->address);
+                      }) &&
+         llvm::all_of(
+             nest.perIterationStores,
+             [&](const Output &store) { return isAdjacent(store.address); }) &&
+         llvm::all_of(nest.extracts,
+                      [&](const auto &entry) {
+                        return isAdjacent(entry.second.address);
+                      }) &&
+         llvm::all_of(nest.indices, [&](const auto &index) {
+           return !index || (!index->coefs[chunk] && !index->coefs[row]);
+         });
+}
+
+int64_t interleaveChunks(SubKernel &subKernel, int64_t shares) {
+  Nest &nest = subKernel.nests.front();
+  const unsigned row = subKernel.grid, chunk = row - 2;
+  if (row < 2 || subKernel.nests.size() > 1 || nest.loops.size() != row + 1 ||
+      !haveAdjacentRows(nest, chunk))
+    return 0;
+  const int64_t rows = nest.loops[row].extent, tile = std::gcd(rows, shares);
+  if (tile < kMinTile || tile == rows)
+    return 0;
+  nest.forEachLinear([&](LinearExpr &linear) {
+    if (linear.coefs[row] != 0)
+      linear.coefs[chunk] = linear.coefs[row] * tile;
+  });
+  return tile;
 }
 
 /// Returns whether every iteration of `loop` accesses its own column only.

@@ -2,6 +2,7 @@
 #include "compiler/cuda/EmitKernels.h"
 
 #include "compiler/cuda/KernelSource.h"
+#include "compiler/cuda/StageOrder.h"
 #include "compiler/cuda/TensorAccesses.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
@@ -86,9 +87,7 @@ private:
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);
     }
-    for (const SubKernel &subKernel : kernel.subKernels)
-      for (const Nest &nest : subKernel.nests)
-        markAccesses(nest);
+    markAccesses(kernel.subKernels, text.arguments);
     SmallVector<std::string> names(text.arguments.size(), "b");
     if (!launches.empty())
       for (auto [name, buffer] :
@@ -104,30 +103,6 @@ private:
       SmallVector<BufferOp> buffers = buffersOf(launch.buffers);
       markOverlaps(buffers);
     }
-  }
-
-  void markAccesses(const Nest &nest) {
-    auto markRead = [&](const Source &source) {
-      if (source.kind == Source::Kind::Argument)
-        text.arguments[source.argument].read = true;
-    };
-    for (const std::optional<Access> &input : nest.inputs)
-      if (input)
-        markRead(input->source);
-    for (const auto &entry : nest.extracts)
-      markRead(entry.second.source);
-    for (const Output &output : nest.outputs) {
-      if (output.initial)
-        markRead(output.initial->source);
-      for (unsigned argument : output.arguments) {
-        text.arguments[argument].written = true;
-        // Later nests may read the output from this buffer.
-        text.arguments[argument].read |= output.readLater;
-      }
-    }
-    for (const Output &store : nest.perIterationStores)
-      for (unsigned argument : store.arguments)
-        text.arguments[argument].written = true;
   }
 
   /// Returns whether the kernel receives an operand of its launches: results
@@ -203,19 +178,19 @@ private:
     text.counters.push_back("BREW_BARRIER(" + barrier + ");");
     MutableArrayRef<SubKernel> subKernels = kernel.subKernels;
     ArrayRef<SubKernelSchedule> schedules = schedule.subKernels;
+    StageOrder order(text.arguments);
     for (auto [stage, blocks] : llvm::enumerate(schedule.stageBlocks)) {
       const size_t count = llvm::count_if(
           subKernels, [number = stage](const SubKernel &subKernel) {
             return subKernel.stage == number;
           });
       const std::string number = std::to_string(stage);
-      if (stage > 0)
+      if (order.beginStage(subKernels.take_front(count)))
         text.lines.line(
             Code::call("BREW_STAGE_BARRIER", {text.stages, number, barrier}) +
             ";");
       const Code condition = Code::call("BREW_STAGE", {text.stages, number}),
-                 turns = "for (unsigned turn = blockIdx.x; turn < " +
-                         std::to_string(blocks) + "u; turn += gridDim.x)";
+                 turns = order.turnsOf(schedules.front(), blocks);
       text.stage = static_cast<unsigned>(stage);
       if (count == 1) {
         emitTurns(subKernels.front(), schedules.front(), text, condition,

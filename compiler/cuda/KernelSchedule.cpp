@@ -58,6 +58,13 @@ public:
       threads = chooseThreads(stages);
     for (ArrayRef<SubKernel> stage : stages)
       addStage(stage, threads);
+    for (auto [subKernel, chosen] :
+         llvm::zip_equal(kernel.subKernels, schedule.subKernels))
+      if (chosen.columns > 1 && !subKernel.inLastBlock) {
+        NestSchedule &inner = chosen.nests.front();
+        inner.tile = interleaveChunks(subKernel, chosen.team / chosen.columns *
+                                                     inner.pack);
+      }
     schedule.packs = packs;
     return std::move(schedule);
   }

@@ -62,6 +62,9 @@ struct NestSchedule {
   /// Columns: the reduction loop that threads share; null: all loops,
   /// collapsed.
   std::optional<unsigned> shared;
+  /// Columns: the rows of a tile of interleaved chunks (interleaveChunks());
+  /// 0: the chunks are contiguous.
+  int64_t tile = 0;
   /// Neighbouring iterations of loop `packed` that a thread processes together.
   /// Accesses that move along the loop are vectors if possible
   /// (PackedAccesses).

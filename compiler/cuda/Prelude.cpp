@@ -50,10 +50,10 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
 #define BREW_STAGE(stages, number) if ((stages) >> (number) & 1u)
 #define BREW_BARRIER(name) static __device__ unsigned name[2]
 // Waits for all blocks of the launch, which are resident together, and makes
-// their writes visible. The first counter counts blocks and wraps to 0 for the
-// next barrier; the second counts barriers.
+// their writes visible: the fence of one thread includes the writes that
+// __syncthreads orders before it. The first counter counts blocks and wraps to
+// 0 for the next barrier; the second counts barriers.
 BREW_DEVICE void brewStageBarrier(unsigned *barrier) {
-  __threadfence();
   __syncthreads();
   if (threadIdx.x == 0u) {
     const volatile unsigned *met = barrier + 1;
@@ -82,9 +82,9 @@ BREW_DEVICE void brewStageBarrier(unsigned *barrier) {
 // their writes visible. The counter wraps to 0 for the next launch.
 BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
   __shared__ bool isLast;
-  __threadfence();
   __syncthreads();
   if (threadIdx.x == 0u) {
+    __threadfence();
     isLast = atomicInc(counter, blocks - 1u) == blocks - 1u;
     __threadfence();
   }

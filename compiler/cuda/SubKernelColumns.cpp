@@ -91,6 +91,21 @@ unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &indices) {
   const int64_t width = schedule.columns / inner.pack;
   const int64_t shares = schedule.team / width;
   const std::string share = "lane / " + std::to_string(width) + "u";
+  if (inner.tile) {
+    const unsigned row = inner.reductions.back();
+    const int64_t chunks = nest.loops[subKernel.grid - 2].extent;
+    // Threads begin in several tiles if these have fewer rows than threads.
+    const std::string tile = std::to_string(inner.tile) + "u";
+    indices[row] = text.numbered("r");
+    lines.line(unrollPragma(inner));
+    openLoop(indices[row], text.index(),
+             inner.tile == shares ? share
+                                  : share + " / " + tile + " * " +
+                                        std::to_string(inner.tile * chunks) +
+                                        "u + " + share + " % " + tile,
+             std::to_string(nest.loops[row].extent * chunks), shares * chunks);
+    return 1;
+  }
   if (!inner.shared) {
     Code reduction = text.numbered("r");
     lines.line(unrollPragma(inner));

@@ -28,8 +28,8 @@ public:
     iterators.insert(iterators.begin() + loop, utils::IteratorType::reduction);
     for (OpOperand *input : nest.getDpsInputOperands()) {
       AffineMap map = nest.getMatchingIndexingMap(input);
-      if (map.isFunctionOfDim(loop))
-        continue; // read in the body
+      if (isReadInBody(map))
+        continue;
       inputs.push_back(input->get());
       maps.push_back(remapped(map));
     }
@@ -64,6 +64,11 @@ public:
 private:
   unsigned newDim(unsigned dim) const { return dim <= loop ? dim : dim + 1; }
 
+  /// Returns whether the index must be clamped, which a map cannot express.
+  bool isReadInBody(AffineMap map) const {
+    return chunks * length != extent && map.isFunctionOfDim(loop);
+  }
+
   /// Returns the map in terms of the new loops.
   AffineMap remapped(AffineMap map) {
     SmallVector<AffineExpr> dims;
@@ -93,7 +98,7 @@ private:
     for (OpOperand *input : nest.getDpsInputOperands()) {
       BlockArgument value = oldBody.getArgument(input->getOperandNumber());
       AffineMap access = nest.getMatchingIndexingMap(input);
-      if (!access.isFunctionOfDim(loop)) {
+      if (!isReadInBody(access)) {
         map.map(value, values[next++]);
       } else if (!value.use_empty()) {
         SmallVector<Value> elementIndices;

@@ -12,8 +12,8 @@ bool canSplitLoop(mlir::linalg::GenericOp nest, unsigned loop, int64_t chunks);
 /// of `chunks` iterations and an inner one over the elements of a chunk.
 /// Results must be sums (an arith.addf of the accumulator) or tensors that
 /// every iteration stores (isStoredPerIteration). If `chunks` does not divide
-/// the extent, the last iterations add zeros. Inputs indexed by the loop are
-/// read by tensor.extract.
+/// the extent, the last iterations add zeros, and inputs indexed by the loop
+/// are read by tensor.extract.
 mlir::linalg::GenericOp splitLoop(mlir::linalg::GenericOp nest, unsigned loop,
                                   int64_t chunks);
 

@@ -278,6 +278,17 @@ private:
     return loops;
   }
 
+  /// Returns whether the nest extracts elements at indices that may depend on a
+  /// reduction loop.
+  static bool readsTaps(linalg::GenericOp nest) {
+    return gathers(nest) &&
+           llvm::any_of(nest.getBody()->getOps<linalg::IndexOp>(),
+                        [&](linalg::IndexOp index) {
+                          return nest.getIteratorTypesArray()[index.getDim()] ==
+                                 utils::IteratorType::reduction;
+                        });
+  }
+
   static bool gathers(linalg::GenericOp nest) {
     return nest.getBody()
         ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
@@ -361,13 +372,20 @@ private:
     return false;
   }
 
-  /// Returns the innermost reduction loop, from `first` on, that can be split
-  /// into two for enough, but not far too many partial sums, and the number of
-  /// chunks. `threadsPerSum` threads compute each sum.
+  /// Returns the reduction loop, from `first` on, to split into two for enough,
+  /// but not far too many partial sums, and the number of chunks.
+  /// `threadsPerSum` threads compute each sum. Returns the outermost possible
+  /// loop, so that a chunk is contiguous in memory, or the innermost one if the
+  /// nest reads the taps of a window: their addresses are not linear in the
+  /// rows anyway.
   std::optional<std::pair<unsigned, int64_t>>
   loopToDivide(linalg::GenericOp nest, unsigned first, int64_t points,
                int64_t length, int64_t threadsPerSum) const {
-    for (unsigned loop = nest.getNumLoops(); loop-- > first;) {
+    SmallVector<unsigned> candidates =
+        llvm::to_vector(llvm::seq<unsigned>(first, nest.getNumLoops()));
+    if (readsTaps(nest))
+      std::reverse(candidates.begin(), candidates.end());
+    for (unsigned loop : candidates) {
       if (nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
         continue;
       const int64_t extent = nest.getStaticLoopRanges()[loop];

@@ -109,6 +109,8 @@ void cudasim_begin_launch(const char *kernel,
 void cudasim_end_launch();
 /// Begins stage `stage`. All blocks of earlier stages must have ended.
 void cudasim_begin_stage(unsigned stage);
+/// Orders the running stage after all earlier ones.
+void cudasim_stage_barrier();
 /// Begins a block: sets blockIdx and the upper halves of stamps.
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z);
 /// Runs the threads of a block as fibers, for kernels with barriers or

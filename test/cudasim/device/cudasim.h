@@ -94,7 +94,10 @@ static constexpr int warpSize = 32;
   if (::cudasim::cudasim_context.stage == (number))
 #define BREW_BARRIER(name)                                                     \
   struct name {}
-#define BREW_STAGE_BARRIER(stages, number, barrier) (void)(stages)
+#define BREW_STAGE_BARRIER(stages, number, barrier)                            \
+  ((void)(stages), ::cudasim::cudasim_context.stage == (number)                \
+                       ? ::cudasim::cudasim_stage_barrier()                    \
+                       : (void)0)
 #define BREW_LOAD_L2(name, index) ((name)[index])
 
 #define BREW_VECTOR(type, count) ::cudasim::Vector<type, (count)>

@@ -20,6 +20,9 @@ struct LaunchState {
   bool hasStages = false;
   /// Number, in stamps, of the first block of the running stage.
   Stamp firstOfStage = 0;
+  /// Number of the first block of the first stage since the last barrier of all
+  /// blocks.
+  Stamp firstSinceBarrier = 0;
   /// The next unused block number.
   Stamp nextNumber = 0;
 };

@@ -146,6 +146,10 @@ void cudasim_begin_stage(unsigned stage) {
   launchState.nextNumber += static_cast<Stamp>(grid.x) * grid.y * grid.z;
 }
 
+void cudasim_stage_barrier() {
+  launchState.firstSinceBarrier = launchState.firstOfStage;
+}
+
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
   Context &context = cudasim_context;
   const Index3 &grid = context.gridDim;

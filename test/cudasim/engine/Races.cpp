@@ -38,16 +38,17 @@ enum class Relation {
   OtherBlock, // in unordered blocks
 };
 
-/// Returns whether the block with stamps `upper` belongs to an earlier stage.
-bool isOfEarlierStage(unsigned upper) {
+/// Returns whether the block with stamps `upper` belongs to a stage before the
+/// last barrier of all blocks.
+bool precedesBarrier(unsigned upper) {
   constexpr unsigned kBlockMask = (1u << (kLaunchShift - 32)) - 1;
-  return (upper & kBlockMask) < launchState.firstOfStage;
+  return (upper & kBlockMask) < launchState.firstSinceBarrier;
 }
 
 /// `isShared` selects shared memory, whose stamps have other block numbers.
 Relation relate(const StampFields &earlier, const StampFields &now,
                 bool isShared) {
-  if (!isShared && isOfEarlierStage(earlier.upper))
+  if (!isShared && precedesBarrier(earlier.upper))
     return Relation::Ordered;
   if (earlier.span == Grid)
     return Relation::OtherBlock;

@@ -212,6 +212,19 @@ TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
                 "BREW_BARRIER(barrier);\n");
 }
 
+/// Blocks of stages without a barrier between them are unordered.
+TEST(CudasimFindings, StagesWithoutABarrierTouchOneElement) {
+  Kernel kernel("k", "BREW_KERNEL(k, 256)(BREW_INOUT(float, y, 128), "
+                     "BREW_STAGES(stages)) {\n"
+                     "int i = blockIdx.x * 64 + threadIdx.x;\n"
+                     "BREW_STAGE(stages, 0) y[i] = 1.0f;\n"
+                     "BREW_STAGE(stages, 1) y[127 - i] = 2.0f;\n}\n");
+  kernel.setCooperative(true);
+  EXPECT_EXIT(kernel.launch(2, 64, {second, stages(3)}),
+              testing::ExitedWithCode(70), "race on y\\[.*\\]: this thread");
+  kernel.setCooperative(false);
+}
+
 /// Shared memory does not survive from one stage to the next.
 TEST(CudasimFindings, SharedMemoryDoesNotSurviveAStage) {
   expectFinding(

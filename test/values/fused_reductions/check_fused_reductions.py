@@ -3,7 +3,7 @@
 
 The kernel stores the ReLU's gradient, which the convolution's gradients read, and sums it. The
 script covers both layouts, channels that threads process together or one by one, more channels than
-a block handles, and fewer than 32. Values must be close to the CPU plan's, and the pass
+a block handles, fewer than 32, and chunks of rows that interleave. Values must be close to the CPU plan's, and the pass
 fuse-reductions must save stages.
 """
 import os
@@ -18,7 +18,7 @@ import targets  # noqa: E402
 NET = '''
 force_backward: true
 layer { name: "in" type: "Input" top: "x" top: "label" input_param {
-  shape { dim: %(items)d dim: 8 dim: 33 dim: 32 } shape { dim: %(items)d } } }
+  shape { dim: %(items)d dim: 8 dim: %(height)d dim: %(width)d } shape { dim: %(items)d } } }
 layer { name: "conv" type: "Convolution" bottom: "x" top: "y" convolution_param {
   num_output: %(channels)d kernel_size: 1 weight_filler { type: "xavier" }
   bias_filler { type: "uniform" min: -0.5 max: 0.5 } } }
@@ -29,8 +29,10 @@ layer { name: "mean" type: "Pooling" bottom: "z" top: "mean" pooling_param {
   pool: AVE global_pooling: true } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "mean" bottom: "label" top: "loss" }
 '''
-# Channels and items.
-CASES = [(64, 16), (40, 16), (50, 8), (7, 16), (160, 4)]
+# Channels, items, height and width. In the last two, chunks of rows interleave; in bf16 in tiles of
+# fewer rows than a block reads at the same time, and of as many.
+CASES = [(64, 16, 33, 32), (40, 16, 33, 32), (50, 8, 33, 32), (7, 16, 33, 32), (160, 4, 33, 32),
+         (64, 256, 12, 8), (64, 256, 16, 8)]
 LAYOUTS = ('nhwc', 'nchw')
 
 
@@ -38,13 +40,13 @@ class FusedReductions(targets.TargetChecker):
     def check(self):
         random = np.random.default_rng(9)
         fused = 0
-        for channels, items in CASES:
-            net = NET % {'channels': channels, 'items': items}
-            inputs = {'x': random.standard_normal((items, 8, 33, 32)).astype(np.float32),
+        for channels, items, height, width in CASES:
+            net = NET % {'channels': channels, 'items': items, 'height': height, 'width': width}
+            inputs = {'x': random.standard_normal((items, 8, height, width)).astype(np.float32),
                       'label': random.integers(0, 8, items).astype(np.float32)}
             for precision in targets.TOLERANCE:
                 for layout in LAYOUTS:
-                    name = '%d channels, %s, %s' % (channels, layout, precision)
+                    name = '%d channels, %d items, %s, %s' % (channels, items, layout, precision)
                     report = self.compare_targets(name, net, precision, inputs, layout)
                     unfused = self.compile(net, '--precision', precision, *targets.GPU,
                                            '--without', 'fuse-reductions', layout=layout)

@@ -162,11 +162,11 @@ brew.program @flat train {
 
 // Channels-last: adjacent elements belong to different sums, each shared by 16 threads of a
 // block. One partial sum per image would make 1024, too few; one per row would make far more
-// than the 8192 that suffice. Thus each image's columns are divided into 8 groups of 14, with a
+// than the 8192 that suffice. Thus each image's rows are divided into 8 groups of 14, with a
 // partial sum per group. In the other layout, one partial sum per image suffices.
 // CHECK-LABEL: brew.program @last
-// CHECK: tensor.empty() : tensor<16x112x8x14xi8>
-// CHECK: iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]
+// CHECK: tensor.empty() : tensor<16x8x14x112xi8>
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
 // CHECK: } -> tensor<16x8x64xf32>
 // CHECK: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
 // CHECK: } -> tensor<16x64xf32>
