@@ -26,18 +26,40 @@ std::string Prelude::text() const {
 #define BREW_SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
 #define BREW_SHUFFLE_DOWN(value, delta) \
   __shfl_down_sync(0xffffffffu, value, delta)
+#define BREW_DEVICE static __device__ __forceinline__
 template <typename T, int n>
 struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
   T values[n];
   __device__ T &operator[](int i) { return values[i]; }
   __device__ const T &operator[](int i) const { return values[i]; }
 };
-#define BREW_VECTOR(type, n) BrewVector<type, n>
+)";
+  if (bf16)
+    text +=
+        R"(// An element of a pack. One instruction widens it, given its word.
+struct BrewPackedBfloat16 {
+  unsigned word;
+  bool isHigh;
+  __device__ operator __nv_bfloat16() const {
+    return __ushort_as_bfloat16((unsigned short)(isHigh ? word >> 16 : word));
+  }
+};
+BREW_DEVICE float __bfloat162float(BrewPackedBfloat16 x) {
+  return __uint_as_float(x.isHigh ? x.word & 0xffff0000u : x.word << 16);
+}
+template <int n> struct alignas(2 * n) BrewVector<__nv_bfloat16, n> {
+  __nv_bfloat16 values[n];
+  __device__ __nv_bfloat16 &operator[](int i) { return values[i]; }
+  __device__ BrewPackedBfloat16 operator[](int i) const {
+    return {reinterpret_cast<const unsigned *>(values)[i / 2], i % 2 != 0};
+  }
+};
+)";
+  text += R"(#define BREW_VECTOR(type, n) BrewVector<type, n>
 #define BREW_LOAD(pack, pointer, index) \
   (*reinterpret_cast<const pack *>((pointer) + (index)))
 #define BREW_STORE(pack, pointer, index, value) \
   (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
-#define BREW_DEVICE static __device__ __forceinline__
 )";
   if (stages)
     text +=
