@@ -10,7 +10,7 @@ namespace brew::compiler::cuda {
 using dialects::target::GpuAttr;
 
 /// Maximum ratio of allotted to actual iterations.
-static constexpr double kMaxWaste = 1.15;
+static constexpr double kMaxWaste = 1.1;
 
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
   if (subKernel.grid == 0)
