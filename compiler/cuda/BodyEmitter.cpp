@@ -156,8 +156,17 @@ void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
   if (isa<arith::ConstantOp>(inner))
     return;
   Value result = inner.getResult(0);
-  if (operands.count(result))
+  if (operands.count(result) || values.unused.contains(&inner))
     return;
+  if (auto kept = values.kept.find(&inner); kept != values.kept.end()) {
+    const auto &[element, pack] = kept->second;
+    const Code code = Code::element(pack, Code::word("k"));
+    operands[result] = assignIfLong(
+        result,
+        result.getType() == element ? code : text.scalars.loaded(element, code),
+        true);
+    return;
+  }
   if (auto indexOp = dyn_cast<linalg::IndexOp>(inner)) {
     // The index is absent if only addresses use it, which include it.
     if (const auto &linear = nest.indices[indexOp.getDim()]) {

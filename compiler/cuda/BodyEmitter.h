@@ -4,11 +4,18 @@
 #include "compiler/cuda/KernelSource.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <map>
 #include <set>
 
 namespace brew::compiler::cuda {
+
+/// A pack of elements that are zero unless their codes equal a number.
+struct KeptPack {
+  mlir::Type element;
+  Code name;
+};
 
 /// The code that represents a sub-kernel's values during emission.
 struct EmittedValues {
@@ -20,6 +27,10 @@ struct EmittedValues {
   /// Packs that are loaded once for all turns.
   std::map<std::pair<unsigned, std::vector<int64_t>>, Code> hoistedPacks;
   llvm::DenseMap<mlir::Operation *, Code> extracts;
+  /// Selects whose elements were selected as a pack, and the operations that
+  /// nothing else uses.
+  llvm::DenseMap<mlir::Operation *, KeptPack> kept;
+  llvm::DenseSet<mlir::Operation *> unused;
   /// Results (nest, number) with an array element per neighbour in the pack.
   std::set<std::pair<unsigned, unsigned>> arrays;
   /// Packs that collect the stores per iteration of neighbours, by argument.
@@ -94,6 +105,13 @@ private:
   /// Emits the operations on which the indices of an extract depend.
   void emitIndices(const Nest &nest, mlir::Operation *extract,
                    llvm::ArrayRef<Code> loops);
+  /// Emits the operations on which `values` depend.
+  void emitOperands(const Nest &nest, llvm::SmallVector<mlir::Value> values,
+                    llvm::ArrayRef<Code> loops);
+  /// Emits selects by the codes of elements, such as the positions of maxima,
+  /// for all neighbours at once.
+  void keepEqual(const Nest &nest, const NestSchedule &inner,
+                 llvm::ArrayRef<Code> loops);
   /// Returns the current neighbour's element of a pack.
   Code packElement(unsigned argument, const Code &pack) const;
   void declarePack(Code &pack, unsigned argument, unsigned size,

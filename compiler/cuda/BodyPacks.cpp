@@ -40,14 +40,19 @@ void BodyEmitter::declarePack(Code &pack, unsigned argument, unsigned size,
 
 void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
                               ArrayRef<Code> loops) {
-  llvm::SmallPtrSet<Operation *, 16> needed;
-  SmallVector<Value> worklist;
+  SmallVector<Value> indices;
   const Extract &access = nest.extracts.find(extract)->second;
   // Plain loop indices are part of the address, and may be the packed loop.
   for (auto [stride, index] :
        llvm::zip(access.strides, cast<tensor::ExtractOp>(extract).getIndices()))
     if (stride != 0)
-      worklist.push_back(index);
+      indices.push_back(index);
+  emitOperands(nest, indices, loops);
+}
+
+void BodyEmitter::emitOperands(const Nest &nest, SmallVector<Value> worklist,
+                               ArrayRef<Code> loops) {
+  llvm::SmallPtrSet<Operation *, 16> needed;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -100,6 +105,8 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
         values.extracts[&op], found->second.source.argument, inner.pack,
         offsetsOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
   }
+  if (inner.pack % 4 == 0)
+    keepEqual(nest, inner, loops);
   commonOperands = operands;
 }
 
@@ -172,6 +179,8 @@ void BodyEmitter::flushStorePacks(const Nest &nest, const NestSchedule &inner,
 void BodyEmitter::forgetPacks() {
   values.packs.clear();
   values.extracts.clear();
+  values.kept.clear();
+  values.unused.clear();
   commonOperands.clear();
 }
 

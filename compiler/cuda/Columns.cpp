@@ -14,7 +14,7 @@ using dialects::target::GpuAttr;
 /// Minimal rows of a tile of interleaved chunks: as many as a warp reads.
 static constexpr int64_t kMinTile = 8;
 /// Maximum ratio of allotted to actual iterations.
-static constexpr double kMaxWaste = 1.15;
+static constexpr double kMaxWaste = 1.1;
 
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
   if (subKernel.grid == 0)

@@ -26,18 +26,78 @@ std::string Prelude::text() const {
 #define BREW_SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
 #define BREW_SHUFFLE_DOWN(value, delta) \
   __shfl_down_sync(0xffffffffu, value, delta)
+#define BREW_DEVICE static __device__ __forceinline__
 template <typename T, int n>
 struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
   T values[n];
   __device__ T &operator[](int i) { return values[i]; }
   __device__ const T &operator[](int i) const { return values[i]; }
 };
-#define BREW_VECTOR(type, n) BrewVector<type, n>
+)";
+  if (bf16)
+    text +=
+        R"(// An element of a pack. One instruction widens it, given its word.
+struct BrewPackedBfloat16 {
+  unsigned word;
+  bool isHigh;
+  __device__ operator __nv_bfloat16() const {
+    return __ushort_as_bfloat16((unsigned short)(isHigh ? word >> 16 : word));
+  }
+};
+BREW_DEVICE float __bfloat162float(BrewPackedBfloat16 x) {
+  return __uint_as_float(x.isHigh ? x.word & 0xffff0000u : x.word << 16);
+}
+template <int n> struct alignas(2 * n) BrewVector<__nv_bfloat16, n> {
+  __nv_bfloat16 values[n];
+  __device__ __nv_bfloat16 &operator[](int i) { return values[i]; }
+  __device__ BrewPackedBfloat16 operator[](int i) const {
+    return {reinterpret_cast<const unsigned *>(values)[i / 2], i % 2 != 0};
+  }
+};
+)";
+  if (keepEqual)
+    text += R"(// Bytes are loaded as words: the compiler would load each byte.
+template <int n> struct BrewBytes {
+  unsigned words[n / 4];
+  __device__ unsigned char &operator[](int i) {
+    return reinterpret_cast<unsigned char *>(words)[i];
+  }
+  __device__ unsigned char operator[](int i) const {
+    return (unsigned char)(words[i / 4] >> i % 4 * 8);
+  }
+};
+template <>
+struct alignas(4) BrewVector<unsigned char, 4> : BrewBytes<4> {};
+template <>
+struct alignas(8) BrewVector<unsigned char, 8> : BrewBytes<8> {};
+// Returns the values whose codes equal `code`, and zeros for the others, or
+// only zeros if not `isValid`. If codes differ, the highest bit of their byte
+// of `differs` is set.
+template <typename T, int n>
+BREW_DEVICE BrewVector<T, n> brewKeepEqual(
+    const BrewVector<T, n> &values, const BrewVector<unsigned char, n> &codes,
+    unsigned char code, bool isValid) {
+  BrewVector<T, n> kept;
+  const unsigned *from = reinterpret_cast<const unsigned *>(values.values);
+  unsigned *to = reinterpret_cast<unsigned *>(kept.values);
+  const unsigned carry = isValid ? 0x7f7f7f7fu : 0x80808080u;
+  #pragma unroll
+  for (int i = 0; i < n / 4; ++i) {
+    const unsigned difference = codes.words[i] ^ code * 0x01010101u;
+    const unsigned differs = ((difference & 0x7f7f7f7fu) + carry) | difference;
+    to[2 * i] = from[2 * i] & ~__byte_perm(differs, 0u, 0x9988u);
+    to[2 * i + 1] = from[2 * i + 1] & ~__byte_perm(differs, 0u, 0xbbaau);
+  }
+  return kept;
+}
+#define BREW_KEEP_EQUAL(values, codes, code, isValid) \
+  brewKeepEqual(values, codes, code, isValid)
+)";
+  text += R"(#define BREW_VECTOR(type, n) BrewVector<type, n>
 #define BREW_LOAD(pack, pointer, index) \
   (*reinterpret_cast<const pack *>((pointer) + (index)))
 #define BREW_STORE(pack, pointer, index, value) \
   (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
-#define BREW_DEVICE static __device__ __forceinline__
 )";
   if (stages)
     text +=

@@ -33,6 +33,7 @@ struct Prelude {
   bool lastBlock = false;         ///< detects the last thread block
   bool stages = false;            ///< has barriers between stages
   bool bits = false;              ///< stores single bits of a byte
+  bool keepEqual = false;         ///< selects elements of packs by their codes
 
   /// Returns the includes and definitions.
   std::string text() const;

@@ -314,7 +314,8 @@ private:
         isAcross ? enoughThreads / 2 / threadsPerSum : fewResults;
     const int64_t enoughPoints =
         isAcross ? enoughThreads / 2 / threadsPerSum : enoughSums;
-    if (points >= maxPoints || points * length < enoughWork)
+    const bool isLong = isAcross && minWork == 0 && length >= kLongAcross;
+    if (points >= maxPoints || (points * length < enoughWork && !isLong))
       return {};
     if (!brew::passes::hasReorderableReductions(nest))
       return {};
@@ -422,6 +423,11 @@ private:
 
   /// Minimal iterations of a sum, shared by a warp.
   static constexpr int64_t kMinLength = brew::dialects::target::GpuAttr::kWarp;
+  /// Iterations for which a second stage pays off on a GPU if adjacent elements
+  /// belong to different results: without it, a block reads a sector of 32
+  /// bytes for each, and a multiprocessor reads 64 bytes per cycle.
+  static constexpr auto kLongAcross = static_cast<int64_t>(
+      2 * brew::dialects::target::GpuAttr::kDependentLaunchCycles);
   /// On a CPU, minimal iterations for which a second stage pays off.
   static constexpr int64_t kMinCpuWork = 1 << 18;
   /// On a CPU, maximal bytes of partial sums: this fraction of the input.

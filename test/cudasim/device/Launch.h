@@ -159,6 +159,19 @@ struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
   CUDASIM_INLINE const T &operator[](int i) const { return elements[i]; }
 };
 
+/// Returns the values whose codes equal `code` if it is valid, and zeros for
+/// the others.
+template <class T, unsigned count>
+Vector<T, count> keepEqual(const Vector<T, count> &values,
+                           const Vector<unsigned char, count> &codes,
+                           unsigned char code, bool isValid) {
+  Vector<T, count> kept = {};
+  for (unsigned i = 0; i < count; ++i)
+    if (isValid && codes[i] == code)
+      kept[i] = values[i];
+  return kept;
+}
+
 } // namespace cudasim
 
 #endif // CUDASIM_LAUNCH_H

@@ -105,6 +105,9 @@ static constexpr int warpSize = 32;
 #define BREW_STORE(pack, pointer, index, value)                                \
   ((pointer).template store<pack>((index), (value)))
 
+#define BREW_KEEP_EQUAL(values, codes, code, isValid)                          \
+  ::cudasim::keepEqual(values, codes, code, isValid)
+
 #define BREW_SET_BIT(pointer, index, value) ((pointer).setBit((index), (value)))
 
 #endif // CUDASIM_H
