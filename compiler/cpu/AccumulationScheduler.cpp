@@ -21,6 +21,8 @@ constexpr int64_t kMaxAccumulatorVectors = 24, kMaxStoredAccumulators = 192;
 constexpr int64_t kMaxJammedRows = 8, kSharingRowVectors = 4;
 /// Number of iterations to jam of each of two loops around a product's sum.
 constexpr int64_t kJammedRows = 4;
+/// Minimum number of vectors of a product's sum.
+constexpr int64_t kMinProductVectors = 4;
 /// Maximum number of terms of a block of a sum (see SumBlocks).
 constexpr int64_t kMaxBlockTerms = 256;
 /// Maximum extent of a loop to unroll, and maximum number of copies of a body.
@@ -63,16 +65,6 @@ std::optional<SumBlocks> sumBlocks(const Nest &nest,
     terms *= extent;
   }
   return std::nullopt;
-}
-
-/// Returns the number of the nest with the most work.
-unsigned mainNestOf(const SubKernel &subKernel) {
-  unsigned mainNest = 0;
-  for (unsigned n = 0; n < subKernel.nests.size(); ++n)
-    if (subKernel.nests[n].iterations() >
-        subKernel.nests[mainNest].iterations())
-      mainNest = n;
-  return mainNest;
 }
 
 /// Divides grid loop `loop` and moves `factor` iterations of it into the unit
@@ -186,7 +178,8 @@ bool AccumulationScheduler::isProduct(const SubKernel &subKernel,
                                       unsigned number) const {
   const Nest &nest = subKernel.nests[number];
   std::optional<unsigned> innermost = schedule.innermost[number];
-  return innermost && nest.loops[*innermost].reduction && hasLongSums(nest) &&
+  return innermost && nest.loops[*innermost].reduction && sumsInAnyOrder(nest) &&
+         nest.loops[*innermost].extent >= kMinProductVectors * lanes &&
          boundaryOperations(nest, *innermost).empty() &&
          guardOperations(nest, *innermost).empty() &&
          !accumulationOf(nest, schedule.outerLoops, innermost);

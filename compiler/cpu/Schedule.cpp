@@ -3,6 +3,7 @@
 #include "compiler/cpu/Schedule.h"
 
 #include "compiler/cpu/AccumulationScheduler.h"
+#include "compiler/cpu/GridOrder.h"
 #include "compiler/cpu/NestCosts.h"
 #include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
@@ -224,6 +225,7 @@ Schedule Scheduler::run(SubKernel &subKernel) const {
   if (schedule.kind == Schedule::Kind::Rows) {
     accumulations.jamGridLoop(subKernel, schedule);
     accumulations.jamProduct(subKernel, schedule);
+    orderGrid(subKernel, schedule, cpu);
     for (auto [nest, innermost] :
          llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(

@@ -123,6 +123,15 @@ int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
   return points;
 }
 
+unsigned mainNestOf(const SubKernel &subKernel) {
+  auto more = [](const Nest &a, const Nest &b) {
+    return a.iterations() < b.iterations();
+  };
+  return std::max_element(subKernel.nests.begin(), subKernel.nests.end(),
+                          more) -
+         subKernel.nests.begin();
+}
+
 void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner) {
   for (Nest &nest : subKernel.nests) {
     nest.loops[loop].extent /= inner;

@@ -13,6 +13,9 @@ void normaliseLoops(SubKernel &subKernel);
 /// Returns the number of iterations of the first `loops` grid loops.
 int64_t gridPoints(const SubKernel &subKernel, unsigned loops);
 
+/// Returns the number of the nest with the most iterations.
+unsigned mainNestOf(const SubKernel &subKernel);
+
 /// Splits grid loop `loop` into an outer loop and an inner loop of `inner`
 /// iterations; `inner` must divide the extent.
 void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner);
