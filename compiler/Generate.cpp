@@ -136,8 +136,12 @@ void Compilation::generateForCuda() {
   images.cache = options.kernelCache;
   if (emits(Emit::Kernels))
     images.textFolder = options.dumpDir;
+  images.emitAgain = [&](std::size_t index,
+                         const cuda::ThreadOptions &threads) {
+    return cuda::emitKernel(*imported.module, index, threads);
+  };
   planKernels.assign(manifest.kernels().begin(), manifest.kernels().end());
-  compileKernels(kernels, images, planKernels, *target, segments);
+  compileKernels(std::move(kernels), images, planKernels, *target, segments);
   manifest.mutable_kernels()->Assign(planKernels.begin(), planKernels.end());
   for (size_t i = 0; i < segments.size(); ++i)
     manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);

@@ -43,8 +43,11 @@ public:
   KernelEmitter(KernelOp op, ArrayRef<KernelLaunch> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
-  EmittedKernel emit(dialects::target::GpuAttr gpu, unsigned team) {
-    KernelSchedule schedule = scheduleKernel(kernel, alignments(), gpu, team);
+  EmittedKernel emit(dialects::target::GpuAttr gpu,
+                     const ThreadOptions &options) {
+    KernelSchedule schedule =
+        scheduleKernel(kernel, alignments(), gpu, options);
+    text.prelude.residentThreads = options.residentThreads;
     text.threads = schedule.threads;
     text.packs = schedule.packs;
     for (RankedTensorType type : kernel.arguments)
@@ -351,13 +354,16 @@ private:
   KernelSource text;
 };
 
-} // namespace
-
-std::vector<EmittedKernel> emitKernels(ModuleOp module, unsigned team) {
+/// Returns the machine of `module`.
+dialects::target::GpuAttr requireGpu(ModuleOp module) {
   module.getContext()->loadDialect<dialects::target::TargetDialect>();
   dialects::target::GpuAttr gpu = dialects::target::gpuOf(module);
   if (!gpu)
     throw Error(ExitStatus::Bug, "kernels for a CPU reached the GPU's emitter");
+  return gpu;
+}
+
+Launches launchesOf(ModuleOp module) {
   Launches launches;
   module.walk([&](Operation *op) {
     if (auto launch = dyn_cast<LaunchOp>(op))
@@ -370,13 +376,34 @@ std::vector<EmittedKernel> emitKernels(ModuleOp module, unsigned team) {
       launches[call.getGenerated()->getKernel().getValue()].push_back(
           {call.generatedBuffers(), {}});
   });
+  return launches;
+}
+
+EmittedKernel emit(KernelOp op, Launches &launches,
+                   dialects::target::GpuAttr gpu,
+                   const ThreadOptions &options) {
+  OwningOpRef<KernelOp> folded = foldBodies(op);
+  ArrayRef<KernelLaunch> kernelLaunches = launches[op.getSymName()];
+  return KernelEmitter(*folded, kernelLaunches).emit(gpu, options);
+}
+
+} // namespace
+
+std::vector<EmittedKernel> emitKernels(ModuleOp module,
+                                       const ThreadOptions &options) {
+  const dialects::target::GpuAttr gpu = requireGpu(module);
+  Launches launches = launchesOf(module);
   std::vector<EmittedKernel> kernels;
-  for (auto op : module.getOps<KernelOp>()) {
-    OwningOpRef<KernelOp> folded = foldBodies(op);
-    ArrayRef<KernelLaunch> kernelLaunches = launches[op.getSymName()];
-    kernels.push_back(KernelEmitter(*folded, kernelLaunches).emit(gpu, team));
-  }
+  for (auto op : module.getOps<KernelOp>())
+    kernels.push_back(emit(op, launches, gpu, options));
   return kernels;
+}
+
+EmittedKernel emitKernel(ModuleOp module, std::size_t index,
+                         const ThreadOptions &options) {
+  Launches launches = launchesOf(module);
+  return emit(*std::next(module.getOps<KernelOp>().begin(), index), launches,
+              requireGpu(module), options);
 }
 
 std::string withoutComments(const std::string &text) {

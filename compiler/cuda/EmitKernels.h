@@ -1,6 +1,7 @@
 //===- EmitKernels.h - Emission of CUDA kernels -----------------*- C++ -*-===//
 #pragma once
 
+#include "compiler/cuda/KernelSchedule.h"
 #include "compiler/kernels/AccessBytes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -30,11 +31,14 @@ struct EmittedKernel {
 };
 
 /// Emits one kernel per plan.kernel of `module`, in order, for the machine of
-/// `module` (dialects/Target). `team` is as in scheduleKernel. Throws Error
-/// (Bug), naming the kernel, for a body that violates the rules of brew.kernel
-/// or has an operation without translation.
+/// `module` (dialects/Target). Throws Error (Bug), naming the kernel, for a
+/// body that violates the rules of brew.kernel or has an operation without
+/// translation.
 std::vector<EmittedKernel> emitKernels(mlir::ModuleOp module,
-                                       unsigned team = 0);
+                                       const ThreadOptions &options = {});
+/// Emits only the kernel with number `index`.
+EmittedKernel emitKernel(mlir::ModuleOp module, std::size_t index,
+                         const ThreadOptions &options);
 
 /// Returns `text` without comment lines.
 std::string withoutComments(const std::string &text);

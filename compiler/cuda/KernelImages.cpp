@@ -2,6 +2,7 @@
 #include "compiler/cuda/KernelImages.h"
 
 #include "compiler/Parallel.h"
+#include "compiler/cuda/Cubin.h"
 #include "compiler/cuda/GpuArchs.h"
 #include "compiler/cuda/KernelCache.h"
 #include "compiler/cuda/Nvrtc.h"
@@ -16,18 +17,21 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 
-#include <iterator>
 #include <map>
 #include <optional>
 
 namespace brew::compiler::cuda {
 namespace {
 
+/// Spilled registers of fewer bytes cost less than fewer resident threads.
+constexpr std::uint32_t kMinSpilledBytes = 32;
+/// Threads for kernels that spill, in order: 80 or 128 registers instead of 64.
+constexpr ThreadOptions kMoreRegisters[] = {{0, 256, 768}, {0, 256, 512}};
+
 class ImageCompiler {
 public:
-  ImageCompiler(const std::vector<EmittedKernel> &kernels,
-                const ImageOptions &options)
-      : kernels(kernels), options(options), cache(options.cache),
+  explicit ImageCompiler(const ImageOptions &options)
+      : options(options), cache(options.cache),
         ptxArch(newestVirtualArch(options.archs)) {
     for (const std::string &arch : options.archs)
       if (arch == "sim") {
@@ -48,7 +52,8 @@ public:
     }
   }
 
-  void run(std::vector<plan::Kernel> &planKernels, plan::Target &target,
+  void run(std::vector<EmittedKernel> &kernels,
+           std::vector<plan::Kernel> &planKernels, plan::Target &target,
            std::vector<std::string> &segments) {
     for (const std::string &arch : archs)
       target.add_archs(arch);
@@ -58,43 +63,78 @@ public:
         checkArgumentSize(kernel, nvrtc->versionNumber(), options.archs);
     }
 
-    // Compile kernels with equal source once.
-    std::map<std::string, std::size_t> indexByText;
-    std::vector<std::size_t> representative, uniqueKernels;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      auto [entry, isNew] = indexByText.try_emplace(kernels[i].canonical, i);
-      representative.push_back(entry->second);
+    compile(kernels);
+    if (nvrtc && options.archs.size() == 1)
+      avoidSpills(kernels);
+    std::map<std::string, std::size_t> firstSegments;
+    for (auto [kernel, planKernel] : llvm::zip_equal(kernels, planKernels)) {
+      auto [first, isNew] =
+          firstSegments.try_emplace(kernel.canonical, segments.size());
+      const Compiled &code = compiled.at(kernel.canonical);
       if (isNew)
-        uniqueKernels.push_back(i);
-    }
-    std::vector<std::string> images(uniqueKernels.size() * archs.size());
-    const std::size_t compilations =
-        archs.size() - (!ptxArch.empty() && ptxSource != ptxArch);
-    runParallel(uniqueKernels.size() * compilations, [&](std::size_t job) {
-      const std::size_t kernel = job / compilations, arch = job % compilations;
-      std::string *image = &images[kernel * archs.size() + arch];
-      std::string *ptx = archs[arch] == ptxSource && ptxSource != ptxArch
-                             ? &images[(kernel + 1) * archs.size() - 1]
-                             : nullptr;
-      compile(kernels[uniqueKernels[kernel]], archs[arch], *image, ptx);
-    });
-    std::map<std::size_t, std::size_t> position;
-    for (std::size_t i = 0; i < uniqueKernels.size(); ++i)
-      position[uniqueKernels[i]] = i;
-    std::size_t firstSegment = segments.size();
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      planKernels[i].set_symbol(kernels[representative[i]].symbol);
+        llvm::append_range(segments, code.images);
+      planKernel.set_symbol(code.symbol);
+      planKernel.set_blocks(kernel.blocks);
+      planKernel.set_threads(kernel.threads);
       for (std::size_t a = 0; a < archs.size(); ++a) {
-        plan::KernelImage &image = *planKernels[i].add_images();
+        plan::KernelImage &image = *planKernel.add_images();
         image.set_arch(archs[a]);
-        image.set_segment_index(static_cast<std::uint32_t>(
-            firstSegment + position[representative[i]] * archs.size() + a));
+        image.set_segment_index(static_cast<std::uint32_t>(first->second + a));
       }
     }
-    std::move(images.begin(), images.end(), std::back_inserter(segments));
   }
 
 private:
+  struct Compiled {
+    std::string symbol;
+    std::vector<std::string> images; ///< for each of `archs`
+  };
+
+  /// Compiles `kernels`, those with equal source once.
+  void compile(const std::vector<EmittedKernel> &kernels) {
+    std::vector<std::pair<const EmittedKernel *, Compiled *>> jobs;
+    for (const EmittedKernel &kernel : kernels) {
+      auto [entry, isNew] = compiled.try_emplace(
+          kernel.canonical,
+          Compiled{kernel.symbol, std::vector<std::string>(archs.size())});
+      if (isNew)
+        jobs.emplace_back(&kernel, &entry->second);
+    }
+    const std::size_t compilations =
+        archs.size() - (!ptxArch.empty() && ptxSource != ptxArch);
+    runParallel(jobs.size() * compilations, [&](std::size_t job) {
+      auto [kernel, code] = jobs[job / compilations];
+      const std::size_t arch = job % compilations;
+      std::string *ptx = archs[arch] == ptxSource && ptxSource != ptxArch
+                             ? &code->images.back()
+                             : nullptr;
+      compile(*kernel, archs[arch], code->images[arch], ptx);
+    });
+  }
+
+  bool spills(const EmittedKernel &kernel) const {
+    return frameBytes(compiled.at(kernel.canonical).images.front()) >=
+           kMinSpilledBytes;
+  }
+
+  /// Replaces kernels that spill by the variant that does not, with the most
+  /// resident threads. Kernels with a single stage have no limit of registers.
+  void avoidSpills(std::vector<EmittedKernel> &kernels) {
+    for (const ThreadOptions &threads : kMoreRegisters) {
+      std::vector<std::size_t> spilling;
+      std::vector<EmittedKernel> variants;
+      for (std::size_t i = 0; i < kernels.size(); ++i)
+        if (kernels[i].stages > 1 && spills(kernels[i])) {
+          spilling.push_back(i);
+          variants.push_back(options.emitAgain(i, threads));
+        }
+      compile(variants);
+      for (auto [i, variant] : llvm::zip_equal(spilling, variants))
+        if (!spills(variant))
+          kernels[i] = std::move(variant);
+    }
+  }
+
   /// Compiles `kernel` for `arch` into `image`. Unless `ptx` is null, also
   /// stores the PTX that NVRTC generates on the way to machine code.
   void compile(const EmittedKernel &kernel, const std::string &arch,
@@ -174,7 +214,6 @@ private:
     return path;
   }
 
-  const std::vector<EmittedKernel> &kernels;
   const ImageOptions &options;
   KernelCache cache;
   std::string ptxArch;   ///< compute_90; empty if only the simulator is used
@@ -183,6 +222,7 @@ private:
   std::vector<std::string> archs; ///< of each kernel's images, in order
   std::optional<Nvrtc> nvrtc;
   std::optional<SimCompiler> simulator;
+  std::map<std::string, Compiled> compiled; ///< by canonical text
 };
 
 } // namespace
@@ -226,11 +266,11 @@ plan::Kernel describeKernel(const EmittedKernel &kernel) {
   return result;
 }
 
-void compileKernels(const std::vector<EmittedKernel> &kernels,
+void compileKernels(std::vector<EmittedKernel> kernels,
                     const ImageOptions &options,
                     std::vector<plan::Kernel> &planKernels,
                     plan::Target &target, std::vector<std::string> &segments) {
-  ImageCompiler(kernels, options).run(planKernels, target, segments);
+  ImageCompiler(options).run(kernels, planKernels, target, segments);
 }
 
 } // namespace brew::compiler::cuda

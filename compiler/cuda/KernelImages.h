@@ -4,6 +4,7 @@
 #include "compiler/cuda/EmitKernels.h"
 #include "plan/plan.pb.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,15 +17,19 @@ struct ImageOptions {
   /// that does not compile names. If empty, the source of such a kernel is
   /// written to a temporary folder.
   std::string textFolder;
+  /// Emits the kernel with the given number again, with other options.
+  std::function<EmittedKernel(std::size_t, const ThreadOptions &)> emitAgain;
 };
 
 /// Compiles `kernels` for every architecture, and to PTX for the newest one.
 /// Sets `target`'s architectures and NVRTC version. Fills in the symbols and
 /// images of `planKernels`, which has one entry per kernel, and appends the
-/// images to `segments`. Kernels with equal source share images. Throws Error
+/// images to `segments`. Kernels with equal source share images. A kernel that
+/// spills many registers is replaced, if the only architecture is a GPU's, by
+/// one with smaller blocks and more registers that does not. Throws Error
 /// (Unavailable) without NVRTC (or without the simulator, for "sim"), and Error
 /// (Bug) with kernel, file and log for source that does not compile.
-void compileKernels(const std::vector<EmittedKernel> &kernels,
+void compileKernels(std::vector<EmittedKernel> kernels,
                     const ImageOptions &options,
                     std::vector<plan::Kernel> &planKernels,
                     plan::Target &target, std::vector<std::string> &segments);

@@ -45,9 +45,14 @@ ArrayRef<SubKernel> concurrentSubKernels(ArrayRef<SubKernel> stage) {
 class Scheduler {
 public:
   Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
-            unsigned forcedTeam)
+            const ThreadOptions &options)
       : kernel(kernel), packs(kernel, alignments), gpu(gpu),
-        forcedTeam(forcedTeam), costs(kernel, gpu) {}
+        forcedTeam(options.team),
+        maxThreads(
+            std::min<int64_t>(gpu.getBlockThreads(), options.maxThreads)),
+        reductionThreads(
+            std::min<int64_t>(GpuAttr::kReductionThreads, maxThreads)),
+        costs(kernel, gpu) {}
 
   KernelSchedule run() {
     for (SubKernel &subKernel : kernel.subKernels)
@@ -111,8 +116,7 @@ private:
       return forcedTeam;
     unsigned best = kDefaultThreads;
     double minCycles = HUGE_VAL;
-    for (unsigned threads = 2 * kWarp; threads <= gpu.getBlockThreads();
-         threads *= 2) {
+    for (unsigned threads = 2 * kWarp; threads <= maxThreads; threads *= 2) {
       double cycles = 0;
       for (ArrayRef<SubKernel> stage : stages) {
         const ArrayRef<SubKernel> concurrent = concurrentSubKernels(stage);
@@ -162,7 +166,7 @@ private:
     if (hasSiblings)
       return {1, kWarp, *threads};
     SmallVector<unsigned> sizes = {1};
-    for (unsigned team = kMinTeam; team <= gpu.getBlockThreads(); team *= 2)
+    for (unsigned team = kMinTeam; team <= maxThreads; team *= 2)
       if (team >= kWarp ? team == kWarp || !threads || team == *threads
                         : pointsOf(subKernel) % (kWarp / team) == 0)
         sizes.push_back(team);
@@ -222,7 +226,7 @@ private:
     const unsigned columns = columnsOf(subKernel, candidate);
     if (columns == 1)
       return std::nullopt;
-    candidate.team = GpuAttr::kReductionThreads;
+    candidate.team = reductionThreads;
     setColumns(subKernel, candidate, columns);
     Cost total;
     int64_t bytes = 0;
@@ -332,10 +336,9 @@ private:
     if (best.nests.empty())
       throwCannotEmit(kernel.op,
                       "the values between its nests do not fit in memory");
-    const bool mustBeColumns = forcedTeam == GpuAttr::kReductionThreads;
+    const bool mustBeColumns = forcedTeam == reductionThreads;
     if ((forcedTeam == 0 || mustBeColumns) && !hasSiblings &&
-        threads.value_or(GpuAttr::kReductionThreads) ==
-            GpuAttr::kReductionThreads)
+        threads.value_or(reductionThreads) == reductionThreads)
       if (auto columns = scheduleInColumns(
               subKernel, mustBeColumns ? HUGE_VAL : kMaxTimeRatio * bestTime))
         return *columns;
@@ -462,7 +465,8 @@ private:
   Kernel &kernel;
   const PackedAccesses packs;
   GpuAttr gpu;
-  unsigned forcedTeam; ///< 0: choose the team size by estimated cost
+  const unsigned forcedTeam; ///< 0: choose the team size by estimated cost
+  const unsigned maxThreads, reductionThreads; ///< of a block; in columns
   NestCosts costs;
   int64_t subKernelsOfStage = 1; ///< number in the current stage
   KernelSchedule schedule;
@@ -471,8 +475,8 @@ private:
 } // namespace
 
 KernelSchedule scheduleKernel(Kernel &kernel, ArrayRef<int64_t> alignments,
-                              GpuAttr gpu, unsigned team) {
-  return Scheduler(kernel, alignments, gpu, team).run();
+                              GpuAttr gpu, const ThreadOptions &options) {
+  return Scheduler(kernel, alignments, gpu, options).run();
 }
 
 } // namespace brew::compiler::cuda

@@ -111,14 +111,24 @@ struct KernelSchedule {
   int64_t blocks() const { return *llvm::max_element(stageBlocks); }
 };
 
-/// Normalises the kernel's loops and chooses their schedule on `gpu`: teams of
-/// `team` threads where possible, or by estimated cost if `team` is 0. Columns
-/// have GpuAttr::kReductionThreads. Every address passed for argument i is a
-/// multiple of `alignments[i]` bytes. Throws Error (Bug) if the values of a
-/// grid point do not fit in memory.
+struct ThreadOptions {
+  /// Size of teams where possible; 0: by estimated cost.
+  unsigned team = 0;
+  /// Maximum threads of a block. Columns have GpuAttr::kReductionThreads if
+  /// that is not more.
+  unsigned maxThreads = 1024;
+  /// Kernels with several stages have few enough registers that a
+  /// multiprocessor can run this number of threads.
+  unsigned residentThreads = 1024;
+};
+
+/// Normalises the kernel's loops and chooses their schedule on `gpu`. Every
+/// address passed for argument i is a multiple of `alignments[i]` bytes. Throws
+/// Error (Bug) if the values of a grid point do not fit in memory.
 KernelSchedule scheduleKernel(Kernel &kernel,
                               llvm::ArrayRef<int64_t> alignments,
-                              dialects::target::GpuAttr gpu, unsigned team = 0);
+                              dialects::target::GpuAttr gpu,
+                              const ThreadOptions &options);
 
 /// Returns how partial results of output `number` combine.
 Combine combineOf(const Nest &nest, unsigned number);

@@ -11,12 +11,11 @@ std::string Prelude::text() const {
     text += "#include <cuda_bf16.h>\n";
   // Limits registers, since the stage that needs the most registers would leave
   // other stages too few threads to hide memory latency.
-  text += stages ? R"(#define BREW_KERNEL(name, threads) \
-  extern "C" __global__ void __launch_bounds__(threads, 1024 / threads) name
-)"
-                 : R"(#define BREW_KERNEL(name, threads) \
-  extern "C" __global__ void __launch_bounds__(threads) name
-)";
+  const std::string minBlocks =
+      stages ? ", " + std::to_string(residentThreads) + " / threads" : "";
+  text += R"(#define BREW_KERNEL(name, threads) \
+  extern "C" __global__ void __launch_bounds__(threads)" +
+          minBlocks + ") name\n";
   text += R"(#define BREW_IN(type, name, count) const type *__restrict__ name
 #define BREW_OUT(type, name, count) type *__restrict__ name
 #define BREW_INOUT(type, name, count) type *name

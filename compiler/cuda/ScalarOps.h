@@ -32,6 +32,7 @@ struct Prelude {
   bool f16 = false, bf16 = false; ///< types of stored elements
   bool lastBlock = false;         ///< detects the last thread block
   bool stages = false;            ///< has barriers between stages
+  unsigned residentThreads = 0;   ///< see ThreadOptions
   bool bits = false;              ///< stores single bits of a byte
   bool keepEqual = false;         ///< selects elements of packs by their codes
 

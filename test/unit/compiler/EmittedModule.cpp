@@ -188,7 +188,7 @@ void EmittedModule::run(const std::string &name,
 static compiler::cuda::EmittedKernel
 cudaKernel(ModuleOp source, const std::string &name, unsigned team) {
   for (compiler::cuda::EmittedKernel &kernel :
-       compiler::cuda::emitKernels(source, team))
+       compiler::cuda::emitKernels(source, {team}))
     if (kernel.text.find("// Kernel " + name + ":") == 0)
       return kernel;
   throw std::logic_error("no kernel " + name);
