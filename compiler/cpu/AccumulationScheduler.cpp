@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/AccumulationScheduler.h"
 
+#include "compiler/cpu/GridOrder.h"
 #include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
@@ -178,7 +179,8 @@ bool AccumulationScheduler::isProduct(const SubKernel &subKernel,
                                       unsigned number) const {
   const Nest &nest = subKernel.nests[number];
   std::optional<unsigned> innermost = schedule.innermost[number];
-  return innermost && nest.loops[*innermost].reduction && sumsInAnyOrder(nest) &&
+  return innermost && nest.loops[*innermost].reduction &&
+         sumsInAnyOrder(nest) &&
          nest.loops[*innermost].extent >= kMinProductVectors * lanes &&
          boundaryOperations(nest, *innermost).empty() &&
          guardOperations(nest, *innermost).empty() &&
@@ -198,7 +200,10 @@ void AccumulationScheduler::jamProduct(SubKernel &subKernel,
         !sharesVectors(nest, loop, *schedule.innermost[number]))
       continue;
     if (loop >= schedule.outerLoops) {
-      schedule.jammed[number].push_back({loop, kJammedRows});
+      bool isFirst = loop == schedule.outerLoops,
+           isDivided = isFirst && divideUnit(nest, subKernel, schedule, cpu);
+      schedule.jammed[number].push_back(
+          {isDivided ? loop + 1 : loop, kJammedRows});
       continue;
     }
     if (!staysParallel(subKernel, schedule, kJammedRows))

@@ -11,6 +11,9 @@ namespace brew::compiler::cpu {
 
 namespace {
 
+/// Minimum number of iterations that divideUnit leaves in a unit.
+constexpr int64_t kMinUnitRows = 16;
+
 /// Returns the bytes of inputs that one unit of the domain, the loops from
 /// `outer` on, reads and that differ between iterations of `loop`.
 int64_t changedBytes(const Nest &nest, unsigned outer, unsigned loop) {
@@ -37,6 +40,17 @@ int64_t changedBytes(const Nest &nest, unsigned outer, unsigned loop) {
   return changed;
 }
 
+/// Counts a grid loop that splitGridLoop has added to the domain.
+void addOuterLoop(Schedule &schedule) {
+  ++schedule.outerLoops;
+  for (std::optional<unsigned> &innermost : schedule.innermost)
+    if (innermost)
+      ++*innermost;
+  for (SmallVector<JammedLoop, 2> &loops : schedule.jammed)
+    for (JammedLoop &jammed : loops)
+      ++jammed.loop;
+}
+
 /// Returns the largest divisor of `extent` that is at most `limit`.
 int64_t largestDivisor(int64_t extent, int64_t limit) {
   int64_t divisor = std::clamp<int64_t>(limit, 1, extent);
@@ -46,6 +60,19 @@ int64_t largestDivisor(int64_t extent, int64_t limit) {
 }
 
 } // namespace
+
+bool divideUnit(const Nest &nest, SubKernel &subKernel, Schedule &schedule,
+                dialects::target::CpuAttr cpu) {
+  unsigned loop = schedule.outerLoops;
+  int64_t bytes = std::max<int64_t>(changedBytes(nest, loop + 1, loop), 1),
+          extent = nest.loops[loop].extent,
+          block = largestDivisor(extent, cpu.getL2Bytes() / 4 / bytes);
+  if (extent * bytes <= cpu.getL2Bytes() / 2 || block < kMinUnitRows)
+    return false;
+  splitGridLoop(subKernel, loop, block);
+  addOuterLoop(schedule);
+  return true;
+}
 
 void orderGrid(SubKernel &subKernel, Schedule &schedule,
                dialects::target::CpuAttr cpu) {
@@ -67,13 +94,7 @@ void orderGrid(SubKernel &subKernel, Schedule &schedule,
     return;
   splitGridLoop(subKernel, last, block);
   moveGridLoop(subKernel, last - 1, last);
-  ++schedule.outerLoops;
-  for (std::optional<unsigned> &innermost : schedule.innermost)
-    if (innermost)
-      ++*innermost;
-  for (SmallVector<JammedLoop, 2> &loops : schedule.jammed)
-    for (JammedLoop &jammed : loops)
-      ++jammed.loop;
+  addOuterLoop(schedule);
 }
 
 } // namespace brew::compiler::cpu

@@ -5,6 +5,12 @@
 
 namespace brew::compiler::cpu {
 
+/// If the iterations of a unit's first loop, a grid loop, together read more
+/// elements of the nest's inputs than half of the L2 cache holds, divides the
+/// loop and makes its outer part a loop of the domain. Returns whether it did.
+bool divideUnit(const Nest &nest, SubKernel &subKernel, Schedule &schedule,
+                dialects::target::CpuAttr cpu);
+
 /// Orders the grid loops of a Rows schedule such that consecutive units of the
 /// domain read the same elements: the last loop is the one along which the
 /// least bytes change that the nest with the most work reads. If all iterations
