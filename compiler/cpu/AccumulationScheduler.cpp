@@ -172,8 +172,8 @@ bool AccumulationScheduler::staysParallel(const SubKernel &subKernel,
          2 * cpu.getCores();
 }
 
-/// Returns whether a nest computes a long sum along an innermost loop without
-/// boundaries, and accumulates no rows.
+/// Returns whether a nest computes a sum of several vectors along an innermost
+/// loop without boundaries, and accumulates no rows.
 bool AccumulationScheduler::isProduct(const SubKernel &subKernel,
                                       const Schedule &schedule,
                                       unsigned number) const {
@@ -200,8 +200,8 @@ void AccumulationScheduler::jamProduct(SubKernel &subKernel,
         !sharesVectors(nest, loop, *schedule.innermost[number]))
       continue;
     if (loop >= schedule.outerLoops) {
-      bool isFirst = loop == schedule.outerLoops,
-           isDivided = isFirst && divideUnit(nest, subKernel, schedule, cpu);
+      bool isDivided = loop == schedule.outerLoops &&
+                       divideUnit(subKernel, schedule, kJammedRows, cpu);
       schedule.jammed[number].push_back(
           {isDivided ? loop + 1 : loop, kJammedRows});
       continue;

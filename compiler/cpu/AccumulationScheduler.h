@@ -25,7 +25,7 @@ public:
   /// If the nest with the most work accumulates single rows, moves some
   /// iterations of a grid loop into the unit of the domain, to be jammed.
   void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
-  /// Jams two loops of the nest with the most work, if it computes long sums of
+  /// Jams two loops of the nest with the most work, if it computes sums of
   /// products along its innermost loop: blocks of rows of both inputs are
   /// loaded once for all pairs of their rows.
   void jamProduct(SubKernel &subKernel, Schedule &schedule) const;

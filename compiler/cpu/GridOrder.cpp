@@ -11,7 +11,8 @@ namespace brew::compiler::cpu {
 
 namespace {
 
-/// Minimum number of iterations that divideUnit leaves in a unit.
+/// Minimum number of iterations that divideUnit leaves in a unit: fewer would
+/// not repay the start of a unit.
 constexpr int64_t kMinUnitRows = 16;
 
 /// Returns the bytes of inputs that one unit of the domain, the loops from
@@ -61,12 +62,14 @@ int64_t largestDivisor(int64_t extent, int64_t limit) {
 
 } // namespace
 
-bool divideUnit(const Nest &nest, SubKernel &subKernel, Schedule &schedule,
+bool divideUnit(SubKernel &subKernel, Schedule &schedule, int64_t factor,
                 dialects::target::CpuAttr cpu) {
+  const Nest &nest = subKernel.nests[mainNestOf(subKernel)];
   unsigned loop = schedule.outerLoops;
   int64_t bytes = std::max<int64_t>(changedBytes(nest, loop + 1, loop), 1),
           extent = nest.loops[loop].extent,
-          block = largestDivisor(extent, cpu.getL2Bytes() / 4 / bytes);
+          limit = cpu.getL2Bytes() / 4 / bytes,
+          block = factor * largestDivisor(extent / factor, limit / factor);
   if (extent * bytes <= cpu.getL2Bytes() / 2 || block < kMinUnitRows)
     return false;
   splitGridLoop(subKernel, loop, block);

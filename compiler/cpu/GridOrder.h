@@ -6,16 +6,19 @@
 namespace brew::compiler::cpu {
 
 /// If the iterations of a unit's first loop, a grid loop, together read more
-/// elements of the nest's inputs than half of the L2 cache holds, divides the
-/// loop and makes its outer part a loop of the domain. Returns whether it did.
-bool divideUnit(const Nest &nest, SubKernel &subKernel, Schedule &schedule,
+/// than half of the L2 cache holds, divides the loop and makes its outer part a
+/// loop of the domain. What counts are the inputs of the nest with the most
+/// work. The inner part has a multiple of `factor` iterations; `factor` must
+/// divide the loop's extent. Returns whether the loop was divided.
+bool divideUnit(SubKernel &subKernel, Schedule &schedule, int64_t factor,
                 dialects::target::CpuAttr cpu);
 
 /// Orders the grid loops of a Rows schedule such that consecutive units of the
 /// domain read the same elements: the last loop is the one along which the
-/// least bytes change that the nest with the most work reads. If all iterations
-/// of that loop read more than the L2 cache holds, divides it, so that a block
-/// of its iterations stays in the cache while the loop before it runs.
+/// fewest bytes change that the nest with the most work reads. If all
+/// iterations of that loop read more than half of the L2 cache holds, divides
+/// it, so that a block of its iterations stays in the cache while the loop
+/// before it runs.
 void orderGrid(SubKernel &subKernel, Schedule &schedule,
                dialects::target::CpuAttr cpu);
 

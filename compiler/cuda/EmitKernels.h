@@ -36,7 +36,8 @@ struct EmittedKernel {
 /// translation.
 std::vector<EmittedKernel> emitKernels(mlir::ModuleOp module,
                                        const ThreadOptions &options = {});
-/// Emits only the kernel with number `index`.
+/// Emits only the kernel with number `index` of those that emitKernels returns.
+/// Throws the same errors.
 EmittedKernel emitKernel(mlir::ModuleOp module, std::size_t index,
                          const ThreadOptions &options);
 

@@ -111,6 +111,7 @@ struct KernelSchedule {
   int64_t blocks() const { return *llvm::max_element(stageBlocks); }
 };
 
+/// Limits of the threads and registers of a kernel.
 struct ThreadOptions {
   /// Size of teams where possible; 0: by estimated cost.
   unsigned team = 0;

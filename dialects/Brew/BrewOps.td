@@ -217,9 +217,10 @@ def Brew_KernelOp : Brew_Op<"kernel",
     - `brew.last_block` on all nests of the last sub-kernel takes it out of the domain: the
       thread block that finishes last runs it (or the last block of each tile of neighbouring
       points), and it may read any element that earlier sub-kernels yield.
-    - `brew.stage` groups sub-kernels into *stages*, numbered from 0. A stage starts after a
-      grid-wide barrier, and its sub-kernels may read any element that earlier stages yield. Each
-      stage can have its own sub-kernel in the last block.
+    - `brew.stage` groups sub-kernels into *stages*, numbered from 0. The
+      sub-kernels of a stage may read any element that earlier stages yield. If a stage depends
+      on stages since the last barrier of the grid, it starts after another one. Each stage can
+      have its own sub-kernel in the last block.
 
     Example: one nest over a grid of two loops.
 

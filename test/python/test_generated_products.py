@@ -2,7 +2,8 @@
 
 The shapes are large enough for blocks of rows and of sums, which the small shapes of
 values/gradients do not have. 30, 513 and 49 do not divide into vectors or blocks. The rows of
-(320, 1280, 640) do not fit in a cache of 2 MB.
+(320, 1280, 640) do not fit in a cache of 2 MB, and the largest block of 1000 rows of 2048 numbers
+that does is no multiple of the four rows that share loads.
 """
 import unittest
 
@@ -47,7 +48,7 @@ class GeneratedProducts(unittest.TestCase):
 
     def test_inner_products(self):
         for rows, depth, outputs in ((64, 1024, 64), (30, 513, 20), (64, 6400, 32), (1, 2048, 64),
-                                     (320, 1280, 640)):
+                                     (320, 1280, 640), (256, 2048, 1000)):
             with self.subTest(rows=rows, depth=depth, outputs=outputs):
                 random = np.random.RandomState(rows)
                 x, w = (np.float32(random.standard_normal(shape)) for shape in ((rows, depth), (outputs, depth)))

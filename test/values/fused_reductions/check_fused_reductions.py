@@ -3,8 +3,8 @@
 
 The kernel stores the ReLU's gradient, which the convolution's gradients read, and sums it. The
 script covers both layouts, channels that threads process together or one by one, more channels than
-a block handles, fewer than 32, and chunks of rows that interleave. Values must be close to the CPU plan's, and the pass
-fuse-reductions must save stages.
+a block handles, fewer than 32, and chunks of rows that interleave. Values must be close to the CPU
+plan's, and the pass fuse-reductions must save stages.
 """
 import os
 import sys
