@@ -5,11 +5,11 @@
 
 namespace brew::compiler::cpu {
 
-/// If the iterations of a unit's first loop, a grid loop, together read more
-/// than half of the L2 cache holds, divides the loop and makes its outer part a
-/// loop of the domain. What counts are the inputs of the nest with the most
-/// work. The inner part has a multiple of `factor` iterations; `factor` must
-/// divide the loop's extent. Returns whether the loop was divided.
+/// Divides a unit's first loop, a grid loop, if its iterations together read
+/// more than half of the L2 cache holds, and makes the outer part a loop of the
+/// domain. Only the inputs of the nest with the most work count. The inner part
+/// has a multiple of `factor` iterations; `factor` must divide the loop's
+/// extent. Returns whether the loop was divided.
 bool divideUnit(SubKernel &subKernel, Schedule &schedule, int64_t factor,
                 dialects::target::CpuAttr cpu);
 
