@@ -139,10 +139,18 @@ def check_run(page, run, pictures):
     page.click("#changes button")
     page.click("#step")
     page.wait("document.getElementById('log').textContent.includes('freeze \"conv1.0\"')")
-    # An invalid value is rejected with a message.
+    # An invalid value is rejected with a message. The answer to an earlier command, which arrives
+    # later, does not hide it.
+    page.value("(() => { const fetchNow = window.fetch; window.fetch = async (path, request) => {"
+               "const answer = await fetchNow(path, request); if (path === '/api/step')"
+               "{ while (document.getElementById('message').hidden)"
+               "await new Promise((done) => setTimeout(done, 10)); window.fetch = fetchNow;"
+               "setTimeout(() => { window.stepAnswered = true; }, 100); } return answer; }; })()")
+    page.click("#step")
     page.value("(() => { const field = document.getElementById('field-base_lr'); field.value = 'much';"
                "field.dispatchEvent(new Event('change')); })()")
-    page.wait("!document.getElementById('message').hidden")
+    page.wait("window.stepAnswered")
+    assert page.value("!document.getElementById('message').hidden"), "the message was hidden"
     page.logged.clear()  # Chromium logs the status 400 of the invalid value
 
     for digit, strokes in ((1, ONE), (0, ZERO), (7, SEVEN)):

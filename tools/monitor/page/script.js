@@ -30,10 +30,12 @@ function showMessage(text) {
   byId('message').textContent = text || '';
 }
 
+/// Hides the message when it sends the command, because the answer to an earlier command may arrive
+/// after the error of a later one.
 async function sendCommand(path, body = {}) {
+  showMessage('');
   try {
     await fetchJson(path, body);
-    showMessage('');
     return true;
   } catch (error) {
     showMessage(error.message);
