@@ -196,6 +196,11 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
             isa<arith::DivUIOp>(op) ? piece->quotient : piece->remainder);
     return;
   }
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    if (std::optional<LinearExpr> linear = linearIndex(nest, op.getResult(0))) {
+      map.map(op.getResult(0), address(*linear, loops));
+      return;
+    }
   // Folding makes window positions of unrolled loops constants.
   SmallVector<Value> folded;
   Operation *clone = b.clone(op, map);

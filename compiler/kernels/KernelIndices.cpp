@@ -68,6 +68,9 @@ std::optional<int64_t> IndexSteps::compute(Value index) {
   }
   if (isConstant)
     return 0;
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    if (std::optional<LinearExpr> linear = linearIndex(nest, index))
+      return linear->coefs[loop];
   if (op->getNumOperands() != 2 || !operandSteps[0] || !operandSteps[1])
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
@@ -82,6 +85,32 @@ std::optional<int64_t> IndexSteps::compute(Value index) {
   if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
     return operandSteps[0];
   return std::nullopt;
+}
+
+std::optional<LinearExpr> linearIndex(const Nest &nest, Value index) {
+  Operation *op = index.getDefiningOp();
+  if (auto indexOp = dyn_cast_or_null<linalg::IndexOp>(op))
+    return nest.indices[indexOp.getDim()];
+  if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(op))
+    return std::nullopt;
+  const std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
+  std::optional<LinearExpr> divided = linearIndex(nest, op->getOperand(0));
+  if (!divided || divided->constant != 0 || divisor.value_or(0) < 1)
+    return std::nullopt;
+  LinearExpr quotient, remainder;
+  int64_t largestRemainder = 0;
+  for (auto [number, coef] : llvm::enumerate(divided->coefs)) {
+    const bool isMultiple = coef % *divisor == 0;
+    if (coef < 0)
+      return std::nullopt;
+    quotient.coefs.push_back(isMultiple ? coef / *divisor : 0);
+    remainder.coefs.push_back(isMultiple ? 0 : coef);
+    largestRemainder +=
+        remainder.coefs.back() * (nest.loops[number].extent - 1);
+  }
+  if (largestRemainder >= *divisor)
+    return std::nullopt;
+  return isa<arith::DivUIOp>(op) ? quotient : remainder;
 }
 
 std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
@@ -123,15 +152,12 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
                                  unsigned loop) {
   if (!isa<arith::DivUIOp, arith::RemUIOp>(op))
     return std::nullopt;
-  auto indexOp = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
-  if (!indexOp)
+  const std::optional<LinearExpr> index = linearIndex(nest, op->getOperand(0));
+  if (!index || index->constant != 0)
     return std::nullopt;
-  const LinearExpr &index = *nest.indices[indexOp.getDim()];
-  for (auto [number, coef] : llvm::enumerate(index.coefs))
+  for (auto [number, coef] : llvm::enumerate(index->coefs))
     if (coef != (number == loop ? 1 : 0))
       return std::nullopt;
-  if (index.constant != 0)
-    return std::nullopt;
   return getConstantIntValue(op->getOperand(1));
 }
 

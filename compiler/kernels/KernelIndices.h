@@ -18,6 +18,12 @@ std::optional<int64_t> indexStep(const Nest &nest, mlir::Value index,
 std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
                                    const Extract &access, unsigned loop);
 
+/// Returns an index as a linear function of the loops: a loop's index, or the
+/// quotient (arith.divui) or remainder (arith.remui) of such a function and a
+/// constant, if some loops change the function by multiples of the constant,
+/// and the others together by less than it. Null for other values.
+std::optional<LinearExpr> linearIndex(const Nest &nest, mlir::Value index);
+
 /// Return an upper bound for the number of elements that an access touches: one
 /// per iteration of the loops that move it.
 int64_t elementsAccessed(const Nest &nest, const LinearExpr &address);
@@ -25,7 +31,7 @@ int64_t elementsAccessed(const Nest &nest, mlir::Operation *op,
                          const Extract &access);
 
 /// Returns the constant divisor if `op` is the quotient (arith.divui) or the
-/// remainder (arith.remui) of the index of `loop`.
+/// remainder (arith.remui) of the index of `loop` (see linearIndex).
 std::optional<int64_t> divisorOf(const Nest &nest, mlir::Operation *op,
                                  unsigned loop);
 
