@@ -13,43 +13,81 @@ namespace brew::compiler::cpu {
 
 namespace {
 
-/// Maximum number of vectors of accumulators that leaves registers for
-/// operands, and maximum number of accumulators in memory, where they are if
-/// the bounds of the innermost loop vary.
-constexpr int64_t kMaxAccumulatorVectors = 24, kMaxStoredAccumulators = 192;
-/// Maximum number of rows of accumulators, and number of vectors in a row that
-/// shares its loads with other rows, on processors with 32 registers.
-constexpr int64_t kMaxJammedRows = 8, kSharingRowVectors = 4;
+/// Maximum number of accumulators in memory, where they are if the bounds of
+/// the innermost loop vary.
+constexpr int64_t kMaxStoredAccumulators = 192;
+/// Maximum number of rows of accumulators that share loads.
+constexpr int64_t kMaxJammedRows = 8;
 /// Number of iterations to jam of each of two loops around a product's sum.
 constexpr int64_t kJammedRows = 4;
 /// Minimum number of vectors of a product's sum.
 constexpr int64_t kMinProductVectors = 4;
-/// Maximum number of terms of a block of a sum (see SumBlocks).
-constexpr int64_t kMaxBlockTerms = 256;
+/// Maximum number of terms of a block of a sum (see SumBlocks). The vectors
+/// that a block of rows that share loads reads leave room in a first-level
+/// cache.
+constexpr int64_t kMaxBlockTerms = 128;
+/// Maximum bytes of the rows of a jammed loop in a unit of the domain, unless
+/// the unit has other loops: then its rows take up to a part of the L2 cache.
+constexpr int64_t kMaxUnitRowBytes = 32 << 10, kMinL2Parts = 8;
 /// Maximum extent of a loop to unroll, and maximum number of copies of a body.
 constexpr int64_t kMaxUnrolledExtent = 8, kMaxBodyCopies = 64;
 
-/// Returns the number of loads that jammed iterations of `loop` share.
-int64_t sharedReads(const Nest &nest, unsigned loop) {
-  int64_t shared = 0;
+/// Calls visit(stepOf) for every tensor that the nest reads; stepOf(loop) is
+/// the step of its address between iterations of a loop, or null.
+void forEachRead(const Nest &nest,
+                 llvm::function_ref<
+                     void(llvm::function_ref<std::optional<int64_t>(unsigned)>)>
+                     visit) {
   for (const std::optional<Access> &input : nest.inputs)
-    shared += input && input->address.coefs[loop] == 0;
-  for (const auto &entry : nest.extracts)
-    shared += extractStep(nest, entry.first, entry.second, loop) == 0;
-  return shared;
+    if (input)
+      visit([&](unsigned loop) { return input->address.coefs[loop]; });
+  for (const auto &[op, extract] : nest.extracts)
+    visit([&, op = op, &extract = extract](unsigned loop) {
+      return extractStep(nest, op, extract, loop);
+    });
+}
+
+/// Returns the loads per vector of results of `factor` jammed iterations of
+/// `loop` around rows of `vectors` vectors. Inputs that do not change along
+/// `loop` are loaded once.
+double loadsPerVector(const Nest &nest, unsigned loop, unsigned innermost,
+                      int64_t factor, int64_t vectors) {
+  double loads = 0;
+  forEachRead(nest, [&](auto stepOf) {
+    loads += static_cast<double>((stepOf(loop) == 0 ? 1 : factor) *
+                                 (stepOf(innermost) == 0 ? 1 : vectors));
+  });
+  return loads / static_cast<double>(factor * vectors);
 }
 
 /// Returns whether iterations of `loop` share an input that changes along
 /// `innermost`.
 bool sharesVectors(const Nest &nest, unsigned loop, unsigned innermost) {
-  for (const std::optional<Access> &input : nest.inputs)
-    if (input && input->address.coefs[loop] == 0 &&
-        input->address.coefs[innermost] != 0)
-      return true;
-  return llvm::any_of(nest.extracts, [&](const auto &entry) {
-    return extractStep(nest, entry.first, entry.second, loop) == 0 &&
-           extractStep(nest, entry.first, entry.second, innermost) != 0;
+  bool shares = false;
+  forEachRead(nest, [&](auto stepOf) {
+    shares |= stepOf(loop) == 0 && stepOf(innermost) != 0;
   });
+  return shares;
+}
+
+/// Returns whether iterations of `loop` read mostly the same elements, at
+/// other iterations of reduction loops.
+bool readsOverlap(const Nest &nest, unsigned loop) {
+  bool changes = false, overlaps = true;
+  forEachRead(nest, [&](auto stepOf) {
+    const std::optional<int64_t> step = stepOf(loop);
+    if (step == 0)
+      return;
+    changes = true;
+    bool isShift = false;
+    for (unsigned other = 0; step && other < nest.loops.size(); ++other)
+      if (std::optional<int64_t> distance = stepOf(other);
+          nest.loops[other].reduction && distance.value_or(0) != 0)
+        isShift |= *distance % *step == 0 &&
+                   std::abs(*distance / *step) < nest.loops[loop].extent;
+    overlaps &= isShift;
+  });
+  return changes && overlaps;
 }
 
 /// Returns how to divide the sum over the loops `reductions`, or nullopt if it
@@ -91,28 +129,50 @@ int64_t AccumulationScheduler::jamFactor(const Nest &nest, unsigned loop,
   for (Operation *bound : bounds)
     if (indexStep(nest, bound->getOperand(0), loop) != 0)
       return 1;
-  int64_t maxVectors =
-      bounds.empty() ? kMaxAccumulatorVectors : kMaxStoredAccumulators / lanes;
-  for (int64_t factor = std::min(kMaxJammedRows, maxVectors / vectors);
-       factor > 1; --factor)
-    if (nest.loops[loop].extent % factor == 0)
+  const int64_t limit =
+      bounds.empty() ? maxVectors() : kMaxStoredAccumulators / lanes;
+  const int64_t extent = nest.loops[loop].extent,
+                most = std::min(kMaxJammedRows, limit / vectors);
+  if (most < 2)
+    return 1;
+  for (int64_t factor = std::min(most, extent); 4 * factor > 3 * most; --factor)
+    if (extent % factor == 0)
       return factor;
-  return 1;
+  return llvm::divideCeil(extent, llvm::divideCeil(extent, most));
+}
+
+/// Returns the bytes of a row of the nest's results along `innermost`.
+static int64_t rowBytes(const Nest &nest, unsigned innermost) {
+  int64_t bits = 0;
+  for (const Output &output : nest.outputs)
+    bits += output.element.getIntOrFloatBitWidth();
+  return llvm::divideCeil(nest.loops[innermost].extent * bits, 8);
+}
+
+/// Returns the number of rows along `innermost` in a unit of the domain, the
+/// loops from `outer` on.
+static int64_t rowsOfUnit(const Nest &nest, unsigned outer,
+                          unsigned innermost) {
+  int64_t rows = 1;
+  for (unsigned loop = outer; loop < nest.loops.size(); ++loop)
+    rows *= loop == innermost || nest.loops[loop].reduction
+                ? 1
+                : nest.loops[loop].extent;
+  return rows;
 }
 
 int64_t AccumulationScheduler::maxRowLength(const Nest &nest,
                                             unsigned innermost) const {
   const int64_t limit =
       2 * kRegisterRow / std::max<int64_t>(nest.outputs.size(), 2);
-  if (cpu.getVectorBits() < 512 ||
-      !boundaryOperations(nest, innermost).empty() ||
+  if (!boundaryOperations(nest, innermost).empty() ||
       !guardOperations(nest, innermost).empty())
     return limit;
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != innermost && !nest.loops[loop].reduction &&
         sharesVectors(nest, loop, innermost) &&
-        jamFactor(nest, loop, innermost, kSharingRowVectors) > 1)
-      return kSharingRowVectors * lanes;
+        jamFactor(nest, loop, innermost, sharingRowVectors()) > 1)
+      return sharingRowVectors() * lanes;
   return limit;
 }
 
@@ -120,17 +180,17 @@ int64_t AccumulationScheduler::maxRowLength(const Nest &nest,
 void AccumulationScheduler::chooseJam(const Nest &nest, unsigned begin,
                                       unsigned end,
                                       RowAccumulation &accumulation) const {
-  int64_t best = 0;
+  const unsigned innermost = accumulation.innermost;
+  const int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, lanes);
+  std::optional<double> fewestLoads;
   for (unsigned loop = begin; loop < end; ++loop) {
-    if (loop == accumulation.innermost || nest.loops[loop].reduction)
+    if (loop == innermost || nest.loops[loop].reduction)
       continue;
-    int64_t vectors = llvm::divideCeil(
-                nest.loops[accumulation.innermost].extent, lanes),
-            factor = jamFactor(nest, loop, accumulation.innermost, vectors),
-            gain = factor * (1 + sharedReads(nest, loop));
-    if (factor == 1 || gain < best)
+    const int64_t factor = jamFactor(nest, loop, innermost, vectors);
+    const double loads = loadsPerVector(nest, loop, innermost, factor, vectors);
+    if (factor == 1 || (fewestLoads && loads > *fewestLoads))
       continue;
-    best = gain;
+    fewestLoads = loads;
     accumulation.jammed = loop;
     accumulation.factor = factor;
   }
@@ -162,7 +222,16 @@ AccumulationScheduler::accumulationOf(const Nest &nest, unsigned outer,
   }
   accumulation.blocks = sumBlocks(nest, accumulation.reductions);
   chooseJam(nest, outer, nest.loops.size(), accumulation);
+  const int64_t rows = rowsOfUnit(nest, outer, *innermost);
+  accumulation.blocksOutside =
+      accumulation.blocks && rows > 1 &&
+      rows * rowBytes(nest, *innermost) <= cpu.getL2Bytes() / kMinL2Parts;
   return accumulation;
+}
+
+int64_t AccumulationScheduler::maxUnitBytes(const SubKernel &subKernel) const {
+  return cpu.getL2Bytes() / kMinL2Parts /
+         static_cast<int64_t>(subKernel.nests.size());
 }
 
 bool AccumulationScheduler::staysParallel(const SubKernel &subKernel,
@@ -215,20 +284,65 @@ void AccumulationScheduler::jamProduct(SubKernel &subKernel,
   }
 }
 
+void AccumulationScheduler::moveRowsLast(SubKernel &subKernel,
+                                         Schedule &schedule) const {
+  const unsigned number = mainNestOf(subKernel);
+  const Nest &nest = subKernel.nests[number];
+  const std::optional<unsigned> innermost = schedule.innermost[number];
+  if (!innermost || *innermost + 1 >= subKernel.grid ||
+      !accumulationOf(nest, schedule.outerLoops, innermost) ||
+      nest.loops[*innermost].extent <= maxRowLength(nest, *innermost))
+    return;
+  const unsigned last = subKernel.grid - 1;
+  moveGridLoop(subKernel, *innermost, last);
+  schedule.outerLoops = last;
+  for (std::optional<unsigned> &loop : schedule.innermost)
+    if (loop && *loop < subKernel.grid)
+      loop = last;
+}
+
+void AccumulationScheduler::moveOverlapsIntoUnit(SubKernel &subKernel,
+                                                 Schedule &schedule) const {
+  const unsigned number = mainNestOf(subKernel);
+  for (unsigned loop = schedule.outerLoops; loop-- > 0;) {
+    const Nest &nest = subKernel.nests[number];
+    const std::optional<unsigned> innermost = schedule.innermost[number];
+    const int64_t extent = nest.loops[loop].extent;
+    if (!hasLongSums(nest) || !readsOverlap(nest, loop) ||
+        !accumulationOf(nest, schedule.outerLoops, innermost) ||
+        extent * rowsOfUnit(nest, schedule.outerLoops, *innermost) *
+                rowBytes(nest, *innermost) * kMaxJammedRows >
+            maxUnitBytes(subKernel) ||
+        !staysParallel(subKernel, schedule, extent))
+      continue;
+    moveGridLoop(subKernel, loop, --schedule.outerLoops);
+  }
+}
+
 void AccumulationScheduler::jamGridLoop(SubKernel &subKernel,
                                         Schedule &schedule) const {
   const unsigned mainNest = mainNestOf(subKernel);
   const Nest &nest = subKernel.nests[mainNest];
   std::optional<RowAccumulation> accumulation =
       accumulationOf(nest, schedule.outerLoops, schedule.innermost[mainNest]);
-  if (!accumulation || accumulation->jammed)
+  if (!accumulation)
     return;
-  chooseJam(nest, 0, schedule.outerLoops, *accumulation);
-  if (!accumulation->jammed ||
-      !staysParallel(subKernel, schedule, accumulation->factor))
+  chooseJam(nest, 0, nest.loops.size(), *accumulation);
+  if (!accumulation->jammed || *accumulation->jammed >= schedule.outerLoops)
     return;
-  moveIntoUnit(subKernel, schedule, *accumulation->jammed,
-               accumulation->factor);
+  const int64_t extent = nest.loops[*accumulation->jammed].extent,
+                others = rowsOfUnit(nest, schedule.outerLoops,
+                                    accumulation->innermost),
+                bytes = others > 1 ? maxUnitBytes(subKernel) : kMaxUnitRowBytes;
+  for (int64_t rows = std::min(
+           extent, bytes / others / rowBytes(nest, accumulation->innermost));
+       rows >= accumulation->factor; --rows)
+    if (extent % rows == 0 && staysParallel(subKernel, schedule, rows)) {
+      if (rows < extent)
+        return moveIntoUnit(subKernel, schedule, *accumulation->jammed, rows);
+      moveGridLoop(subKernel, *accumulation->jammed, --schedule.outerLoops);
+      return;
+    }
 }
 
 } // namespace brew::compiler::cpu

@@ -22,8 +22,18 @@ public:
   std::optional<RowAccumulation>
   accumulationOf(const Nest &nest, unsigned outer,
                  std::optional<unsigned> innermost) const;
-  /// If the nest with the most work accumulates single rows, moves some
-  /// iterations of a grid loop into the unit of the domain, to be jammed.
+  /// If the nest with the most work accumulates rows of a grid loop that are
+  /// longer than maxRowLength, makes that loop the last one of the grid, so
+  /// that it can be divided, and all other loops of the grid loops of the
+  /// domain.
+  void moveRowsLast(SubKernel &subKernel, Schedule &schedule) const;
+  /// If the nest with the most work accumulates rows with long sums, moves grid
+  /// loops whose iterations read the same elements into the unit of the domain:
+  /// taps of the gradient of a convolution's weights.
+  void moveOverlapsIntoUnit(SubKernel &subKernel, Schedule &schedule) const;
+  /// If the nest with the most work accumulates rows, and the iterations of a
+  /// grid loop share more loads than those of the unit's loops, moves
+  /// iterations of it into the unit of the domain, to be jammed.
   void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
   /// Jams two loops of the nest with the most work, if it computes sums of
   /// products along its innermost loop: blocks of rows of both inputs are
@@ -31,6 +41,16 @@ public:
   void jamProduct(SubKernel &subKernel, Schedule &schedule) const;
 
 private:
+  /// Processors with vectors of 512 bits have 32 of them, others 16.
+  bool hasManyRegisters() const { return cpu.getVectorBits() >= 512; }
+  /// Maximum number of vectors of accumulators that leaves registers for
+  /// operands.
+  int64_t maxVectors() const { return hasManyRegisters() ? 24 : 12; }
+  /// Number of vectors in a row that shares its loads with other rows.
+  int64_t sharingRowVectors() const { return hasManyRegisters() ? 4 : 2; }
+  /// Maximum bytes of the rows of a nest in a unit of several rows: the rows of
+  /// all nests stay in a part of the L2 cache.
+  int64_t maxUnitBytes(const SubKernel &subKernel) const;
   int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost,
                     int64_t vectors) const;
   void chooseJam(const Nest &nest, unsigned begin, unsigned end,

@@ -143,17 +143,6 @@ SmallVector<Value> BodyEmitter::initials(const Nest &nest, ValueRange loops) {
   return values;
 }
 
-Value BodyEmitter::sumOf(Value buffer, int64_t size, Value start) {
-  auto op = scf::ForOp::create(b, loc, index(0), index(size), index(1), start);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(op.getBody());
-  Value next = memref::LoadOp::create(b, loc, buffer, op.getInductionVar());
-  next = arith::AddFOp::create(b, loc, op.getRegionIterArg(0), next,
-                               arith::FastMathFlags::reassoc);
-  scf::YieldOp::create(b, loc, next);
-  return op.getResult(0);
-}
-
 void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
                                 IRMapping &map) {
   for (Value operand : op.getOperands())

@@ -79,8 +79,6 @@ public:
   /// does not read.
   llvm::SmallVector<mlir::Value> initials(const Nest &nest,
                                           mlir::ValueRange loops);
-  /// Emits `start` plus the sum of the `size` elements of a buffer.
-  mlir::Value sumOf(mlir::Value buffer, int64_t size, mlir::Value start);
   /// Emits one iteration. `accumulated` are the current values of the outputs
   /// (null if the body does not read them); returns their next values. With
   /// `vectorMaximum`, an accumulating maximum becomes an operation that LLVM

@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/GridOrder.h"
 
+#include "compiler/cpu/Sums.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 
@@ -11,9 +12,9 @@ namespace brew::compiler::cpu {
 
 namespace {
 
-/// Minimum number of iterations that divideUnit leaves in a unit: fewer would
-/// not repay the start of a unit.
-constexpr int64_t kMinUnitRows = 16;
+/// Minimum number of terms of all sums of a unit that divideUnit leaves: fewer
+/// would not repay the start of a unit.
+constexpr int64_t kMinUnitTerms = 16384;
 
 /// Returns the bytes of inputs that one unit of the domain, the loops from
 /// `outer` on, reads and that differ between iterations of `loop`.
@@ -70,7 +71,8 @@ bool divideUnit(SubKernel &subKernel, Schedule &schedule, int64_t factor,
           extent = nest.loops[loop].extent,
           limit = cpu.getL2Bytes() / 4 / bytes,
           block = factor * largestDivisor(extent / factor, limit / factor);
-  if (extent * bytes <= cpu.getL2Bytes() / 2 || block < kMinUnitRows)
+  if (extent * bytes <= cpu.getL2Bytes() / 2 ||
+      block * reductionIterations(nest) < kMinUnitTerms)
     return false;
   splitGridLoop(subKernel, loop, block);
   addOuterLoop(schedule);

@@ -141,54 +141,18 @@ void ReductionEmitter::forEachBlock(
   });
 }
 
-void ReductionEmitter::emitRows(Nest &nest, unsigned nestNumber,
-                                const RowAccumulation &accumulation,
-                                SmallVector<unsigned> parallel,
-                                SmallVectorImpl<Value> &indices) {
-  llvm::erase(parallel, accumulation.innermost);
-  auto allocate = [&] {
-    SmallVector<Value> buffers;
-    for (const Output &output : nest.outputs)
-      buffers.push_back(scratch.allocate(
-          loc, output.element, nest.loops[accumulation.innermost].extent));
-    return buffers;
-  };
-  std::vector<Row> rows(accumulation.factor);
-  for (Row &row : rows) {
-    row.totals = allocate();
-    row.sums = accumulation.blocks ? allocate() : row.totals;
-  }
-  if (!accumulation.jammed)
-    return body.loops(nest, parallel, indices, [&] {
-      emitJammedRows(nest, nestNumber, accumulation, rows, {Value()}, indices);
-    });
-  llvm::erase(parallel, *accumulation.jammed);
-  body.loops(nest, parallel, indices, [&] {
-    Value extent = body.index(nest.loops[*accumulation.jammed].extent);
-    body.loop(body.index(0), extent, accumulation.factor, [&](Value first) {
-      SmallVector<Value> jammedIndices;
-      for (int64_t j = 0; j < accumulation.factor; ++j)
-        jammedIndices.push_back(
-            arith::AddIOp::create(b, loc, first, body.index(j)));
-      emitJammedRows(nest, nestNumber, accumulation, rows, jammedIndices,
-                     indices);
-    });
-  });
-}
-
 /// Rows that share the reduction loops, one for each index of the jammed loop.
 struct ReductionEmitter::RowGroup {
   Nest &nest;
   const RowAccumulation &accumulation;
   ArrayRef<Row> rows;
-  ValueRange jammedIndices;
   SmallVectorImpl<Value> &indices; ///< of the nest's loops
 
   /// Calls emitInside(row) with the row's index of the jammed loop.
   template <typename Function> void forEachRow(const Function &emitInside) {
-    for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
+    for (const Row &row : rows) {
       if (accumulation.jammed)
-        indices[*accumulation.jammed] = position;
+        indices[*accumulation.jammed] = row.jammedIndex;
       emitInside(row);
     }
     useFirstRow();
@@ -196,13 +160,17 @@ struct ReductionEmitter::RowGroup {
   /// Sets the index of the jammed loop for code that all rows share.
   void useFirstRow() {
     if (accumulation.jammed)
-      indices[*accumulation.jammed] = jammedIndices[0];
+      indices[*accumulation.jammed] = rows.front().jammedIndex;
   }
   int64_t length() const { return nest.loops[accumulation.innermost].extent; }
   bool hasPartialSums() const {
     return nest.loops[accumulation.innermost].reduction;
   }
 };
+
+Value ReductionEmitter::totalOf(const Row &row, Value i) {
+  return row.firstTotal ? arith::AddIOp::create(b, loc, row.firstTotal, i) : i;
+}
 
 void ReductionEmitter::forEachElement(
     RowGroup &group, Value from, Value to,
@@ -223,12 +191,13 @@ void ReductionEmitter::forEachElement(
 
 void ReductionEmitter::emitInitials(RowGroup &group) {
   forEachElement(group, [&](const Row &row, Value i) {
-    if (group.hasPartialSums())
-      return store(zeros(group.nest), row.totals, i);
     SmallVector<Value> values;
-    for (const Output &output : group.nest.outputs)
-      values.push_back(body.initial(output, group.indices));
-    store(values, row.totals, i);
+    if (group.hasPartialSums())
+      values = zeros(group.nest);
+    else
+      for (const Output &output : group.nest.outputs)
+        values.push_back(body.initial(output, group.indices));
+    store(values, row.totals, totalOf(row, i));
   });
 }
 
@@ -259,41 +228,142 @@ void ReductionEmitter::emitBlock(RowGroup &group, unsigned divided, Value first,
         group, reductions.drop_front(group.accumulation.blocks->position + 1));
   });
   forEachElement(group, [&](const Row &row, Value i) {
-    store(added(load(row.totals, i), load(row.sums, i)), row.totals, i);
+    const Value total = totalOf(row, i);
+    store(added(load(row.totals, total), load(row.sums, i)), row.totals, total);
   });
+}
+
+Value ReductionEmitter::sumOfRow(const Row &row, unsigned output,
+                                 int64_t length, Value start) {
+  return carry(body.index(0), body.index(length), 1, start,
+               [&](Value i, SmallVector<Value> sum) -> SmallVector<Value> {
+                 Value term = memref::LoadOp::create(b, loc, row.totals[output],
+                                                     totalOf(row, i));
+                 return {arith::AddFOp::create(b, loc, sum[0], term,
+                                               arith::FastMathFlags::reassoc)};
+               })[0];
 }
 
 void ReductionEmitter::emitResults(RowGroup &group, unsigned nestNumber) {
   Nest &nest = group.nest;
   if (!group.hasPartialSums())
     return forEachElement(group, [&](const Row &row, Value i) {
-      for (auto [result, value] : llvm::enumerate(load(row.totals, i)))
+      for (auto [result, value] :
+           llvm::enumerate(load(row.totals, totalOf(row, i))))
         body.store(nest, nestNumber, result, group.indices, value);
     });
   group.forEachRow([&](const Row &row) {
     for (auto [result, output] : llvm::enumerate(nest.outputs))
       body.store(nest, nestNumber, result, group.indices,
-                 body.sumOf(row.totals[result], group.length(),
-                            body.initial(output, group.indices)));
+                 sumOfRow(row, result, group.length(),
+                          body.initial(output, group.indices)));
   });
 }
 
-void ReductionEmitter::emitJammedRows(Nest &nest, unsigned nestNumber,
-                                      const RowAccumulation &accumulation,
-                                      ArrayRef<Row> rows,
-                                      ValueRange jammedIndices,
-                                      SmallVectorImpl<Value> &indices) {
-  RowGroup group = {nest, accumulation, rows, jammedIndices, indices};
+void ReductionEmitter::emitGroup(RowGroup &group, unsigned nestNumber) {
+  const RowAccumulation &accumulation = group.accumulation;
   emitInitials(group);
-  body.unroll(accumulation.unrolled, nest, indices, [&] {
+  body.unroll(accumulation.unrolled, group.nest, group.indices, [&] {
     if (!accumulation.blocks)
       return emitIterations(group, accumulation.reductions);
-    forEachBlock(nest, accumulation, indices,
+    forEachBlock(group.nest, accumulation, group.indices,
                  [&](unsigned divided, Value first, Value end) {
                    emitBlock(group, divided, first, end);
                  });
   });
   emitResults(group, nestNumber);
+}
+
+void ReductionEmitter::forEachGroup(
+    Nest &nest, const RowAccumulation &accumulation,
+    ArrayRef<unsigned> parallel, ArrayRef<Row> rows,
+    SmallVectorImpl<Value> &indices,
+    llvm::function_ref<void(RowGroup &)> emitInside) {
+  auto emitGroupOf = [&](MutableArrayRef<Row> rows) {
+    if (accumulation.blocksOutside)
+      for (Row &row : rows)
+        row.firstTotal = firstTotal(nest, accumulation, parallel, row, indices);
+    RowGroup group = {nest, accumulation, rows, indices};
+    group.useFirstRow();
+    emitInside(group);
+  };
+  body.loops(nest, parallel, indices, [&] {
+    SmallVector<Row> group(rows);
+    if (!accumulation.jammed)
+      return emitGroupOf(group);
+    auto emitRowsFrom = [&](Value first, int64_t count) {
+      for (auto [number, row] : llvm::enumerate(group))
+        row.jammedIndex =
+            arith::AddIOp::create(b, loc, first, body.index(number));
+      emitGroupOf(MutableArrayRef(group).take_front(count));
+    };
+    const int64_t extent = nest.loops[*accumulation.jammed].extent,
+                  last = extent % accumulation.factor;
+    body.loop(body.index(0), body.index(extent - last), accumulation.factor,
+              [&](Value first) { emitRowsFrom(first, accumulation.factor); });
+    if (last > 0)
+      emitRowsFrom(body.index(extent - last), last);
+  });
+}
+
+Value ReductionEmitter::firstTotal(const Nest &nest,
+                                   const RowAccumulation &accumulation,
+                                   ArrayRef<unsigned> parallel, const Row &row,
+                                   ValueRange indices) {
+  Value position = body.index(0);
+  auto append = [&](unsigned loop, Value index) {
+    position = arith::MulIOp::create(b, loc, position,
+                                     body.index(nest.loops[loop].extent));
+    position = arith::AddIOp::create(b, loc, position, index);
+  };
+  for (unsigned loop : parallel)
+    append(loop, indices[loop]);
+  if (accumulation.jammed)
+    append(*accumulation.jammed, row.jammedIndex);
+  append(accumulation.innermost, body.index(0));
+  return position;
+}
+
+void ReductionEmitter::emitRows(Nest &nest, unsigned nestNumber,
+                                const RowAccumulation &accumulation,
+                                SmallVector<unsigned> parallel,
+                                SmallVectorImpl<Value> &indices) {
+  const int64_t length = nest.loops[accumulation.innermost].extent;
+  int64_t unitRows = 1;
+  for (unsigned loop : parallel)
+    unitRows *= loop == accumulation.innermost ? 1 : nest.loops[loop].extent;
+  llvm::erase(parallel, accumulation.innermost);
+  if (accumulation.jammed)
+    llvm::erase(parallel, *accumulation.jammed);
+  auto allocate = [&](int64_t size) {
+    SmallVector<Value> buffers;
+    for (const Output &output : nest.outputs)
+      buffers.push_back(scratch.allocate(loc, output.element, size));
+    return buffers;
+  };
+  SmallVector<Value> unitTotals;
+  if (accumulation.blocksOutside)
+    unitTotals = allocate(length * unitRows);
+  SmallVector<Row> rows(accumulation.factor);
+  for (Row &row : rows) {
+    row.totals = accumulation.blocksOutside ? unitTotals : allocate(length);
+    row.sums = accumulation.blocks ? allocate(length) : row.totals;
+  }
+  auto forEach = [&](llvm::function_ref<void(RowGroup &)> emitInside) {
+    forEachGroup(nest, accumulation, parallel, rows, indices, emitInside);
+  };
+  if (!accumulation.blocksOutside)
+    return forEach([&](RowGroup &group) { emitGroup(group, nestNumber); });
+  forEach([&](RowGroup &group) { emitInitials(group); });
+  body.unroll(accumulation.unrolled, nest, indices, [&] {
+    forEachBlock(nest, accumulation, indices,
+                 [&](unsigned divided, Value first, Value end) {
+                   forEach([&](RowGroup &group) {
+                     emitBlock(group, divided, first, end);
+                   });
+                 });
+  });
+  forEach([&](RowGroup &group) { emitResults(group, nestNumber); });
 }
 
 } // namespace brew::compiler::cpu

@@ -37,14 +37,24 @@ private:
   /// what the iterations add to: `totals`, or the sums of a block.
   struct Row {
     llvm::SmallVector<mlir::Value> totals, sums;
+    /// The row's index of the jammed loop, if there is one.
+    mlir::Value jammedIndex;
+    /// Position of the row's first element in `totals`; null for 0.
+    mlir::Value firstTotal;
   };
-
-  /// Emits one row per index of the jammed loop in `jammedIndices`.
-  void emitJammedRows(Nest &nest, unsigned nestNumber,
-                      const RowAccumulation &accumulation,
-                      llvm::ArrayRef<Row> rows, mlir::ValueRange jammedIndices,
-                      llvm::SmallVectorImpl<mlir::Value> &indices);
   struct RowGroup;
+
+  /// Emits loops over the unit's groups of rows that share the reduction loops.
+  /// `parallel` are the loops around the rows and the jammed loop.
+  void forEachGroup(Nest &nest, const RowAccumulation &accumulation,
+                    llvm::ArrayRef<unsigned> parallel, llvm::ArrayRef<Row> rows,
+                    llvm::SmallVectorImpl<mlir::Value> &indices,
+                    llvm::function_ref<void(RowGroup &)> emitInside);
+  /// Emits the position of the row's first element among the unit's totals.
+  mlir::Value firstTotal(const Nest &nest, const RowAccumulation &accumulation,
+                         llvm::ArrayRef<unsigned> parallel, const Row &row,
+                         mlir::ValueRange indices);
+  void emitGroup(RowGroup &group, unsigned nestNumber);
 
   /// Emits a vectorised loop over elements [from, to) of the rows, or over all.
   void
@@ -61,6 +71,9 @@ private:
   void emitBlock(RowGroup &group, unsigned divided, mlir::Value first,
                  mlir::Value end);
   void emitResults(RowGroup &group, unsigned nestNumber);
+  /// Emits `start` plus the sum of the row's totals of output `output`.
+  mlir::Value sumOfRow(const Row &row, unsigned output, int64_t length,
+                       mlir::Value start);
   /// Emits the innermost of the loops that carry accumulators, for [from, to).
   llvm::SmallVector<mlir::Value> carryInnermost(
       Nest &nest, unsigned number, llvm::MutableArrayRef<Indices> points,
@@ -91,6 +104,8 @@ private:
                                       mlir::Value i);
   void store(mlir::ValueRange values, llvm::ArrayRef<mlir::Value> buffers,
              mlir::Value i);
+  /// Emits the position of element `i` of the row in its totals.
+  mlir::Value totalOf(const Row &row, mlir::Value i);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

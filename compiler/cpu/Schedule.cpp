@@ -159,6 +159,24 @@ void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
       ++*innermost;
 }
 
+/// Splits the grid loops whose indices the bodies divide, so that quotients and
+/// remainders change along one of the loops only. Loops of contiguous results
+/// stay as long as a vector of `lanes` elements. Sub-kernels without reductions
+/// divide their innermost loop into pieces instead.
+void splitDividedLoops(SubKernel &subKernel, int64_t lanes) {
+  const Nest &nest = subKernel.nests[mainNestOf(subKernel)];
+  if (nest.reductions() == 0)
+    return;
+  for (unsigned loop = 0; loop < subKernel.grid; ++loop)
+    while (std::optional<int64_t> divisor = commonDivisor(subKernel, loop)) {
+      const bool isContiguous = nest.outputs[0].address.coefs[loop] == 1;
+      if (*divisor == nest.loops[loop].extent ||
+          (isContiguous && *divisor < lanes))
+        break;
+      splitGridLoop(subKernel, loop, *divisor);
+    }
+}
+
 /// Returns the best Rows schedule for the grid as it is.
 Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
   // More temporaries would evict input data from the cache; a finer grid is
@@ -218,11 +236,15 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
 }
 
 Schedule Scheduler::run(SubKernel &subKernel) const {
+  splitDividedLoops(subKernel, lanes);
   Choice choice = choose(subKernel);
   Schedule &schedule = choice.schedule;
+  if (schedule.kind == Schedule::Kind::Rows)
+    accumulations.moveRowsLast(subKernel, schedule);
   if (schedule.kind != Schedule::Kind::Flat)
     divideRows(subKernel, schedule, rowPieceLength(subKernel, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
+    accumulations.moveOverlapsIntoUnit(subKernel, schedule);
     accumulations.jamGridLoop(subKernel, schedule);
     accumulations.jamProduct(subKernel, schedule);
     orderGrid(subKernel, schedule, cpu);

@@ -43,9 +43,13 @@ struct RowAccumulation {
   llvm::SmallVector<unsigned> reductions; ///< reduction loops that stay loops
   std::optional<SumBlocks> blocks;
   /// A parallel loop to unroll by `factor` and jam: its unrolled iterations
-  /// share loads and have a row each.
+  /// share loads and have a row each. If `factor` does not divide its extent,
+  /// the last iterations have fewer rows.
   std::optional<unsigned> jammed;
   int64_t factor = 1;
+  /// Whether all parallel loops of the unit run inside each block of the sums,
+  /// so that what a block reads stays in the cache.
+  bool blocksOutside = false;
 };
 
 /// A parallel loop whose iterations are unrolled by `factor` inside the

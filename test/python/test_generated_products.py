@@ -23,6 +23,12 @@ layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d d
 layer { name: "product" type: "Convolution" bottom: "x" top: "y" convolution_param { num_output: %d kernel_size: 1 } }
 layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
 '''
+BIAS = '''
+force_backward: true
+layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d dim: %d dim: %d } } }
+layer { name: "product" type: "Bias" bottom: "x" top: "y" }
+layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
+'''
 #: Relative to the largest value: f32 rounds at 6e-8, and products of random numbers cancel.
 TOLERANCE = 3e-6
 
@@ -68,6 +74,19 @@ class GeneratedProducts(unittest.TestCase):
                 y = np.einsum('kc,nchw->nkhw', matrix, x) + b[:, None, None]
                 self.check(self.run_net(CONVOLUTION % (*shape, outputs), x, w, b),
                            [y, np.einsum('kc,nkhw->nchw', matrix, y), np.einsum('nkhw,nchw->kc', y, x), y.sum((0, 2, 3))])
+
+    def test_sums_of_planes(self):
+        """Units of several channels, whose sums have several blocks of partial sums."""
+        for shape in ((256, 64, 8, 8), (300, 256, 7, 7)):
+            with self.subTest(shape=shape):
+                x = np.float32(np.random.RandomState(1).standard_normal(shape))
+                plan = brew.compile(BIAS % shape, phase='train', gradients=True, keep='all', report=False)
+                core = plan.session(seed=1, threads=1)._core
+                core.set_input(0, 'x', x)
+                core.feed(0)
+                core.run(0, Pass.BOTH)
+                gradient = np.array(core.read(Kind.PARAMETER_GRADIENT, 0, 'product', 0))
+                self.check([gradient], [np.float64(x).sum((0, 2, 3))])
 
 
 if __name__ == '__main__':
