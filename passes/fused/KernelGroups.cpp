@@ -22,6 +22,7 @@ struct Limits {
       auto cpu = dialects::target::cpuOf(program);
       sequentialWork = 2048 * cpu.lanes();
       enoughGridPoints = 8 * cpu.getCores();
+      minProductReuse = 16;
       return;
     }
     auto gpu = dialects::target::gpuOf(program);
@@ -44,6 +45,11 @@ struct Limits {
   /// `manyGridPoints` points, and with fewer. With more work, a value leaves
   /// the caches before it is read again, or too few blocks share the work.
   int64_t maxPointWork = INT64_MAX, maxPointWorkOfFew = INT64_MAX;
+  /// On a CPU: the number of iterations per element that a nest reads or writes
+  /// from which on it is a product, whose blocks need all of its grid: it would
+  /// read its inputs again at every point of a shallower one. Windows of
+  /// poolings have fewer.
+  int64_t minProductReuse = INT64_MAX;
 };
 
 /// Maximal bytes of values per grid point between nests (thread stacks).
@@ -59,8 +65,14 @@ struct NestInfo {
                                   utils::IteratorType::parallel)),
         operations(nest.getBody()->getOperations().size()),
         work(countScalarOperations(nest)) {
-    for (Value tensor : brew::passes::tensorsReadBy(nest))
+    int64_t elements = 0;
+    for (Value tensor : brew::passes::tensorsReadBy(nest)) {
       accesses.emplace_back(tensor, accessLoops(nest, tensor));
+      elements += countOf(shapeOf(tensor));
+    }
+    for (Value result : nest->getResults())
+      elements += countOf(shapeOf(result));
+    reuse = countOf(loops) / std::max<int64_t>(elements, 1);
   }
 
   ArrayRef<int64_t> grid(int64_t depth) const {
@@ -71,6 +83,7 @@ struct NestInfo {
   int64_t parallelLoops;
   size_t operations; ///< in the body
   int64_t work;
+  int64_t reuse; ///< iterations per element of its tensors
   /// The accesses of every tensor that the nest reads.
   SmallVector<std::pair<Value, SmallVector<SmallVector<int64_t>>>> accesses;
 };
@@ -79,7 +92,8 @@ struct NestInfo {
 struct OpenGroup {
   NestGroup group;
   int64_t work = 0;
-  int64_t end = 0; ///< position of its last nest
+  int64_t productGrid = 0; ///< the deepest grid of its products
+  int64_t end = 0;         ///< position of its last nest
   /// The tensors that its nests read, and their results.
   llvm::DenseSet<Value> tensors;
   /// Positions of users outside the group.
@@ -150,6 +164,8 @@ private:
              !readsAtGridPoint(cast<OpResult>(tensor), accesses, depth))
         --depth;
     }
+    if (depth < std::max(open.productGrid, productGridOf(added)))
+      return -1;
     const int64_t work = open.work + added.work;
     // A shallower grid must still occupy all threads, unless there is too
     // little work to divide.
@@ -167,6 +183,15 @@ private:
     if (depth < finestDepth && !depends && work > limits.sequentialWork)
       return -1;
     return depth;
+  }
+
+  /// Returns the number of grid loops of a product that is larger than the work
+  /// of one thread; 0 for other nests.
+  int64_t productGridOf(const NestInfo &nest) const {
+    return nest.reuse >= limits.minProductReuse &&
+                   nest.work > limits.sequentialWork
+               ? nest.parallelLoops
+               : 0;
   }
 
   /// Returns whether the group would become too large with `nest`.
@@ -263,6 +288,7 @@ private:
     open.group.nests.push_back(nest);
     open.group.operations += infoOf(nest).operations;
     open.work += infoOf(nest).work;
+    open.productGrid = std::max(open.productGrid, productGridOf(infoOf(nest)));
     open.end = position.at(nest);
     open.readers.erase(open.end);
     for (Operation *user : nest->getUsers())
