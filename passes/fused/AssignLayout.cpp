@@ -36,12 +36,14 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     if (!library.getChannelsLast() && !library.isFasterIn(precision))
       return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
+    // Generated convolutions on a CPU read vectors of channels, too.
+    const bool isForGpu = brew::dialects::target::isForGpu(getOperation());
     bool hasConvolution = false;
     getOperation().walk([&](Operation *op) {
       // Only tensors of rank 4 have a choice of layouts.
       hasConvolution |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
                         shapeOf(op->getOperand(0)).size() == 4 &&
-                        brew::passes::usesLibrary(op, disabled);
+                        (!isForGpu || brew::passes::usesLibrary(op, disabled));
     });
     return hasConvolution;
   }

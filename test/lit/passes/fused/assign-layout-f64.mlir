@@ -1,7 +1,9 @@
 // RUN: %brew-opt %s --brew-assign-layout | FileCheck %s
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout | FileCheck %s --check-prefix=GPU
 
-// Double precision has no vendor convolutions, so nothing requires channels-last.
-// CHECK: brew.convolution {{.*}} -> tensor<2x4x2x2xf64>{{$}}
+// Double precision has no vendor convolutions. Generated ones read vectors of channels on a CPU.
+// CHECK: brew.convolution {{.*}} -> tensor<2x4x2x2xf64, #brew.layout<0, 2, 3, 1>>
+// GPU: brew.convolution {{.*}} -> tensor<2x4x2x2xf64>{{$}}
 brew.param @conv.0 : tensor<4x3x3x3xf64> {layer = "conv", index = 0 : i64, file_dims = array<i64: 4, 3, 3, 3>}
 brew.program @main test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf64>

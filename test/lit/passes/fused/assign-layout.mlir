@@ -1,10 +1,10 @@
 // RUN: %brew-opt %s --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
 // RUN: %brew-opt %s --brew-assign-layout='layout=nhwc no-library=all' | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
 // RUN: %brew-opt %s --brew-assign-layout='layout=nchw' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
-// RUN: %brew-opt %s --brew-assign-layout='no-library=conv' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
-// RUN: %brew-opt %s --brew-assign-layout='no-library=all' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
+// RUN: %brew-opt %s --brew-assign-layout='no-library=conv' | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
+// RUN: %brew-opt %s --brew-assign-layout='no-library=all' | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
 
-// GPUs require channels-last if products use tensor cores.
+// GPUs require channels-last if products use tensor cores. Without calls nothing requires it.
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,KRSC,NHWC
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
