@@ -207,6 +207,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     gradients.accumulate = options.accumulateGradients;
     gradients.clip = options.clipGradients;
     pm.addPass(createBuildGradientPrograms(gradients));
+    addOptional("pack-convolution-operands", [&] {
+      passes::PackConvolutionOperandsOptions pack;
+      pack.noLibrary = layout.noLibrary;
+      return createPackConvolutionOperands(pack);
+    });
     passes::LowerToNestsOptions lower;
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));

@@ -378,6 +378,8 @@ const std::vector<OptionRow> &optionTable() {
                {"order-steps", "steps in the order of the prototxt"},
                {"order-weights",
                 "weights of inner products in the order of the files"},
+               {"pack-convolution-operands",
+                "on CPUs, generated convolutions of operands as they are"},
                {"pack-sign-masks", "on GPUs, masks from full values"},
                {"pad-channels",
                 "on GPUs, first convolutions of three channels"},

@@ -134,6 +134,36 @@ def PadChannels : Pass<"brew-pad-channels", "::brew::dialects::ProgramOp"> {
       "Groups of vendor calls not to use (conv, ip), or `all`">];
 }
 
+def PackConvolutionOperands
+    : Pass<"brew-pack-convolution-operands", "::brew::dialects::ProgramOp"> {
+  let summary = "Pad and reorder the operands of generated convolutions";
+  let description = [{
+    On a CPU, gives convolutions of images that no vendor call computes operands for which
+    their loops have constant bounds and read vectors: bottoms with the padding in memory,
+    weights with the outputs innermost (the channels innermost for the gradient of the
+    bottom), in blocks if there are more than 64. The gradient of a bottom with a stride
+    keeps its bounds, and depthwise convolutions keep their operands.
+
+    Input:
+
+        %y = brew.convolution "conv"(%x, %w) {pad = array<i64: 1, 1>}
+            : (tensor<4x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x8x8xf32>
+
+    Output:
+
+        %p = brew.zero_pad "conv"(%x) {offsets = array<i64: 0, 0, 1, 1>}
+            : (tensor<4x16x8x8xf32>) -> tensor<4x16x10x10xf32>
+        %o = linalg.generic {...} ins(%w : tensor<32x16x3x3xf32>)
+            -> tensor<32x16x3x3xf32, #brew.layout<2, 3, 1, 0>>
+        %y = brew.convolution "conv"(%p, %o) {pad = array<i64: 0, 0>}
+            : (tensor<4x16x10x10xf32>, tensor<32x16x3x3xf32, #brew.layout<2, 3, 1, 0>>)
+            -> tensor<4x32x8x8xf32>
+  }];
+  let options = [
+    ListOption<"noLibrary", "no-library", "std::string",
+      "Groups of vendor calls not to use (conv, ip), or `all`">];
+}
+
 def FoldInputConversions : Pass<"brew-fold-input-conversions", "::brew::dialects::ProgramOp"> {
   let summary = "Fold conversions of images into their data layers";
   let description = [{

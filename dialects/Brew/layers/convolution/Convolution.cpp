@@ -52,17 +52,50 @@ SmallVector<Value> loopValues(NestBuilder::Body &body,
   return values;
 }
 
+/// The index of a channel, divided into blocks if the weights are packed.
+struct ChannelIndex {
+  Value channel;
+  int64_t block = 1; ///< divides the channels of a group
+  Value number;      ///< of the block that contains the channel
+
+  ChannelIndex(ScalarBuilder &s, Value channel, int64_t block)
+      : channel(channel), block(block),
+        number(block == 1 ? channel : s.divi(channel, block)) {}
+
+  /// Builds the number of the channel's group of `size` channels.
+  Value group(ScalarBuilder &s, int64_t size) const {
+    return size == block ? number : s.divi(number, size / block);
+  }
+  /// Builds the indices in packed weights of the channel in its group of `size`
+  /// channels; `isWhole` if there is one group.
+  SmallVector<Value> withinGroup(ScalarBuilder &s, int64_t size,
+                                 bool isWhole) const {
+    const Value blockNumber = isWhole         ? number
+                              : size == block ? s.index(0)
+                                              : s.remi(number, size / block);
+    if (block == 1)
+      return {blockNumber};
+    return {blockNumber, s.remi(channel, block)};
+  }
+};
+
 /// Builds the index of channel number `inside` of the group to which channel
 /// `opposite` of the opposite blob belongs. A group has `size` channels in the
 /// first blob and `perGroup` channels in the opposite one.
 Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &shapes,
-                     Value opposite, int64_t perGroup, Value inside,
-                     int64_t size) {
+                     const ChannelIndex &opposite, int64_t perGroup,
+                     Value inside, int64_t size) {
   if (shapes.group == 1)
     return inside;
-  if (size == 1)
-    return s.divi(opposite, perGroup);
-  return s.addi(inside, s.muli(s.divi(opposite, perGroup), size));
+  const Value group = opposite.group(s, perGroup);
+  return size == 1 ? group : s.addi(inside, s.muli(group, size));
+}
+
+/// Returns the channels in a block of packed weights with the blocks' channels
+/// in dimension `dim`; 1 for other weights.
+int64_t channelsInBlock(Value w, const ConvolutionShapes &shapes, int64_t dim) {
+  const ArrayRef<int64_t> shape = shapeOf(w);
+  return shape.size() == shapes.axes.size() + 3 ? shape[dim] : 1;
 }
 } // namespace
 
@@ -80,21 +113,33 @@ static Value buildForward(OpBuilder &b, Location loc,
   SmallVector<int64_t> p = loops.add(shapes.outputs(), false);
   int64_t c = loops.add(shapes.c / shapes.group, true);
   SmallVector<int64_t> r = loops.add(shapes.kernels(), true);
+  const int64_t block = channelsInBlock(w, shapes, 1);
   NestBuilder nest(b, loc, loops.extents, loops.reduction);
-  nest.input(w, concatenate<int64_t>({k}, c, r));
+  if (block == 1)
+    nest.input(w, concatenate<int64_t>({k}, c, r));
   nest.output(type, concatenate<int64_t>(n, k, p), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
+    const ChannelIndex output(s, body.loop(k), block);
+    Value weight;
+    if (block > 1) {
+      SmallVector<Value> position =
+          output.withinGroup(s, shapes.k, /*isWhole=*/true);
+      position.push_back(body.loop(c));
+      position.append(loopValues(body, r));
+      weight = body.read(w, position);
+    } else {
+      weight = body.in[0];
+    }
     Value valid;
     SmallVector<Value> indices = loopValues(body, n);
-    indices.push_back(channelInGroup(s, shapes, body.loop(k),
-                                     shapes.k / shapes.group, body.loop(c),
-                                     shapes.c / shapes.group));
+    indices.push_back(channelInGroup(s, shapes, output, shapes.k / shapes.group,
+                                     body.loop(c), shapes.c / shapes.group));
     for (auto [i, axis] : llvm::enumerate(shapes.axes))
       indices.push_back(
           tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));
     Value element = orZero(s, valid, body.read(x, indices));
-    return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
+    return {s.accumulate(body.out[0], s.mul(element, weight))};
   })[0];
 }
 
@@ -116,14 +161,14 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     int64_t perGroup = shapes.c / shapes.group;
-    Value valid, channel = body.loop(c);
+    const ChannelIndex input(s, body.loop(c), channelsInBlock(w, shapes, 2));
+    Value valid;
     SmallVector<Value> indices = loopValues(body, n);
-    indices.push_back(channelInGroup(s, shapes, channel, perGroup, body.loop(k),
+    indices.push_back(channelInGroup(s, shapes, input, perGroup, body.loop(k),
                                      shapes.k / shapes.group));
-    Value within = shapes.group == 1 ? channel
-                   : perGroup == 1   ? s.index(0)
-                                     : s.remi(channel, perGroup);
-    SmallVector<Value> weight = {indices.back(), within};
+    SmallVector<Value> weight = {indices.back()};
+    weight.append(
+        input.withinGroup(s, perGroup, /*isWhole=*/shapes.group == 1));
     for (auto [i, axis] : llvm::enumerate(shapes.axes)) {
       Value tap;
       indices.push_back(coveringWindow(s, axis, body.loop(h[i]),
@@ -153,9 +198,9 @@ static Value buildBackwardWeights(OpBuilder &b, Location loc,
     ScalarBuilder &s = body.s;
     Value valid;
     SmallVector<Value> indices = loopValues(body, n);
-    indices.push_back(channelInGroup(s, shapes, body.loop(k),
-                                     shapes.k / shapes.group, body.loop(c),
-                                     shapes.c / shapes.group));
+    indices.push_back(channelInGroup(
+        s, shapes, ChannelIndex(s, body.loop(k), /*block=*/1),
+        shapes.k / shapes.group, body.loop(c), shapes.c / shapes.group));
     for (auto [i, axis] : llvm::enumerate(shapes.axes))
       indices.push_back(
           tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));

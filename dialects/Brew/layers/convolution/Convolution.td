@@ -22,6 +22,9 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution",
     Shapes: x [N..., C, D...], w [num_output, C / group, kernel...], b [num_output], y
     [N..., num_output, P...]. Images have one dimension N and two dimensions D.
 
+    w may be packed, with one more dimension: the outputs are divided into blocks,
+    [num_output / B, B, C / group, kernel...], where B divides num_output / group.
+
     With `relu`, y = relu(convolution + b), where `relu` is the negative slope (set by
     epilogue fusion). `depthwise` marks a layer type whose group is the number of channels.
 
@@ -60,7 +63,8 @@ def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
   let summary = "Gradient of a convolution with respect to its bottom";
   let description = [{
     With `sum`, the result is the gradient plus `sum`, another gradient of the same blob (set
-    by epilogue fusion), as in `brew.convolution_sum`.
+    by epilogue fusion), as in `brew.convolution_sum`. w may be packed: the channels of a group
+    are divided into blocks, [num_output, C / group / B, B, kernel...].
   }];
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, Optional<AnyTensor>:$sum,
     StrAttr:$layer),
@@ -83,7 +87,7 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
   let summary = "Transposed convolution without bias";
   let description = [{
     Computes `brew.convolution_backward_data` with x as dy. Shapes: x [N..., C, P...], w
-    [C, num_output / group, kernel...], y [N..., num_output, D...].
+    [C, num_output / group, kernel...] or packed, y [N..., num_output, D...].
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w), layerAttributes,
     (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group), ShapeAttributes);

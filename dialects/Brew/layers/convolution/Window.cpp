@@ -61,7 +61,8 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
     Value start =
         axis.kernel > 1 ? s.subi(padded, s.muli(shift, axis.dilation)) : padded;
     Value out = start;
-    if (axis.kernel > 1)
+    const bool mayPrecedeOut = axis.pad < axis.dilatedKernel() - 1;
+    if (mayPrecedeOut)
       valid = andIfAny(s, valid, s.atLeast(start, s.index(0)));
     if (axis.stride > 1) {
       // The division requires a non-negative index.
@@ -72,7 +73,7 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
     }
     if (mayExceedOut)
       valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
-    return axis.kernel > 1 || mayExceedOut ? s.clamp(out, axis.out) : out;
+    return mayPrecedeOut || mayExceedOut ? s.clamp(out, axis.out) : out;
   }
   // Iterates over the last window that starts at or before the position and its
   // predecessors.
