@@ -119,13 +119,19 @@ void moveIntoUnit(SubKernel &subKernel, Schedule &schedule, unsigned loop,
 
 } // namespace
 
+/// Returns the operations that make the bounds of the loop `innermost` vary.
+static SmallVector<Operation *> boundsOf(const Nest &nest, unsigned innermost) {
+  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
+  bounds.append(guardOperations(nest, innermost));
+  return bounds;
+}
+
 /// Returns the number of iterations of `loop` to jam around rows of `vectors`
 /// vectors; 1 for no jam.
 int64_t AccumulationScheduler::jamFactor(const Nest &nest, unsigned loop,
                                          unsigned innermost,
                                          int64_t vectors) const {
-  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
-  bounds.append(guardOperations(nest, innermost));
+  SmallVector<Operation *> bounds = boundsOf(nest, innermost);
   for (Operation *bound : bounds)
     if (indexStep(nest, bound->getOperand(0), loop) != 0)
       return 1;
@@ -135,10 +141,15 @@ int64_t AccumulationScheduler::jamFactor(const Nest &nest, unsigned loop,
                 most = std::min(kMaxJammedRows, limit / vectors);
   if (most < 2)
     return 1;
-  for (int64_t factor = std::min(most, extent); 4 * factor > 3 * most; --factor)
+  // Fewer rows at the end are not worth their code if accumulators are in
+  // memory.
+  const int64_t least = bounds.empty() ? most * 3 / 4 + 1 : 2;
+  for (int64_t factor = std::min(most, extent); factor >= least; --factor)
     if (extent % factor == 0)
       return factor;
-  return llvm::divideCeil(extent, llvm::divideCeil(extent, most));
+  return bounds.empty()
+             ? llvm::divideCeil(extent, llvm::divideCeil(extent, most))
+             : 1;
 }
 
 /// Returns the bytes of a row of the nest's results along `innermost`.
@@ -165,8 +176,7 @@ int64_t AccumulationScheduler::maxRowLength(const Nest &nest,
                                             unsigned innermost) const {
   const int64_t limit =
       2 * kRegisterRow / std::max<int64_t>(nest.outputs.size(), 2);
-  if (!boundaryOperations(nest, innermost).empty() ||
-      !guardOperations(nest, innermost).empty())
+  if (!boundsOf(nest, innermost).empty())
     return limit;
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
     if (loop != innermost && !nest.loops[loop].reduction &&
@@ -251,8 +261,7 @@ bool AccumulationScheduler::isProduct(const SubKernel &subKernel,
   return innermost && nest.loops[*innermost].reduction &&
          sumsInAnyOrder(nest) &&
          nest.loops[*innermost].extent >= kMinProductVectors * lanes &&
-         boundaryOperations(nest, *innermost).empty() &&
-         guardOperations(nest, *innermost).empty() &&
+         boundsOf(nest, *innermost).empty() &&
          !accumulationOf(nest, schedule.outerLoops, innermost);
 }
 
@@ -334,9 +343,13 @@ void AccumulationScheduler::jamGridLoop(SubKernel &subKernel,
                 others = rowsOfUnit(nest, schedule.outerLoops,
                                     accumulation->innermost),
                 bytes = others > 1 ? maxUnitBytes(subKernel) : kMaxUnitRowBytes;
-  for (int64_t rows = std::min(
-           extent, bytes / others / rowBytes(nest, accumulation->innermost));
-       rows >= accumulation->factor; --rows)
+  // Accumulators in memory gain nothing from more rows in a unit.
+  const int64_t most =
+      boundsOf(nest, accumulation->innermost).empty()
+          ? bytes / others / rowBytes(nest, accumulation->innermost)
+          : accumulation->factor;
+  for (int64_t rows = std::min(extent, most); rows >= accumulation->factor;
+       --rows)
     if (extent % rows == 0 && staysParallel(subKernel, schedule, rows)) {
       if (rows < extent)
         return moveIntoUnit(subKernel, schedule, *accumulation->jammed, rows);
