@@ -44,7 +44,7 @@ public:
   template <typename Op> void packForward(Op convolution, Value y) {
     ConvolutionShapes shapes(convolution, shapeOf(convolution.getX()),
                              shapeOf(y), convolution.getGroup());
-    if (isDepthwise(shapes))
+    if (hasSmallGroups(shapes))
       return;
     SmallVector<int64_t> before, extents;
     for (const WindowAxis &axis : shapes.axes) {
@@ -53,11 +53,8 @@ public:
           std::max((axis.out - 1) * axis.stride + axis.dilatedKernel(),
                    axis.pad + axis.in));
     }
-    if (llvm::any_of(shapes.axes,
-                     [](const WindowAxis &axis) { return axis.clipped(); })) {
-      pad(0, before, extents);
+    if (pad(before, extents))
       convolution.setPad(SmallVector<int64_t>(before.size(), 0));
-    }
     if (!isa<ConvolutionBackwardWeightsOp>(op))
       packWeights(shapes.k / shapes.group, 0, kOutputsInnermost, kOutputBlocks);
   }
@@ -67,11 +64,10 @@ public:
   template <typename Op> void packBackward(Op gradient, Value dx, Value dy) {
     ConvolutionShapes shapes(gradient, shapeOf(dx), shapeOf(dy),
                              gradient.getGroup());
-    if (isDepthwise(shapes))
+    if (hasSmallGroups(shapes))
       return;
     packWeights(shapes.c / shapes.group, 1, kChannelsInnermost, kChannelBlocks);
     SmallVector<int64_t> before, extents, pads;
-    bool needsPadding = false;
     for (const WindowAxis &axis : shapes.axes) {
       // With a stride, not every tap has an element of the gradient.
       const int64_t reach = axis.dilatedKernel() - 1;
@@ -80,35 +76,36 @@ public:
       before.push_back(reach - axis.pad);
       extents.push_back(std::max(axis.in + reach, before.back() + axis.out));
       pads.push_back(reach);
-      needsPadding |= extents.back() != axis.out;
     }
-    if (!needsPadding)
-      return;
-    pad(0, before, extents);
-    gradient.setPad(pads);
+    if (pad(before, extents))
+      gradient.setPad(pads);
   }
 
 private:
-  /// Groups of so few channels have loops of their own that need no packing.
-  static bool isDepthwise(const ConvolutionShapes &shapes) {
+  /// With so few channels in a group, vectors span groups, and blocks of one
+  /// group's channels do not help.
+  static bool hasSmallGroups(const ConvolutionShapes &shapes) {
     return shapes.group > 1 &&
            shapes.c / shapes.group <= brew::passes::kFewChannels;
   }
 
-  /// Replaces operand `number`, [N, C, extents...], by one with these extents
-  /// that has `before` zeros before the elements.
-  void pad(unsigned number, ArrayRef<int64_t> before,
-           ArrayRef<int64_t> extents) {
-    const RankedTensorType type = tensorTypeOf(op->getOperand(number));
+  /// Replaces the blob, [N, C, H, W], by one with the spatial extents `extents`
+  /// that has `before` zeros before the elements. Returns false if it has these
+  /// extents already.
+  bool pad(ArrayRef<int64_t> before, ArrayRef<int64_t> extents) {
+    const RankedTensorType type = tensorTypeOf(op->getOperand(0));
+    if (type.getShape().drop_front(2) == extents)
+      return false;
     SmallVector<int64_t> shape(type.getShape()), offsets(2, 0);
     llvm::copy(extents, shape.begin() + 2);
     offsets.append(before.begin(), before.end());
     auto padding = ZeroPadOp::create(
         b, op->getLoc(),
         RankedTensorType::get(shape, type.getElementType(), type.getEncoding()),
-        op->getOperand(number), layer, b.getDenseI64ArrayAttr(offsets));
+        op->getOperand(0), layer, b.getDenseI64ArrayAttr(offsets));
     Origin::of(op).mark(padding);
-    op->setOperand(number, padding);
+    op->setOperand(0, padding);
+    return true;
   }
 
   /// Returns the size of blocks of `count` outputs or channels of a group; 1
@@ -129,6 +126,8 @@ private:
     const Value weights = op->getOperand(1);
     const RankedTensorType type = tensorTypeOf(weights);
     const int64_t block = blockOf(count);
+    if (block == 1 && memoryOrder(type).back() == dim)
+      return;
     SmallVector<int64_t> shape(type.getShape());
     SmallVector<AffineExpr> position;
     for (int64_t i = 0; i < type.getRank(); ++i)
@@ -142,8 +141,6 @@ private:
     const RankedTensorType packed =
         withMemoryOrder(RankedTensorType::get(shape, type.getElementType()),
                         block > 1 ? blocks : plain);
-    if (packed == type)
-      return;
     NestBuilder nest(b, op->getLoc(), shape);
     nest.input(weights,
                AffineMap::get(shape.size(), 0, position, b.getContext()));

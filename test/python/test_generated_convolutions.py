@@ -6,9 +6,9 @@ and long sums, which the small shapes of values/gradients do not have.
 """
 import unittest
 
-import brew
 import numpy as np
-from brew._core import Kind, Pass
+
+from generated_net import GeneratedNetTest
 
 NET = '''
 force_backward: true
@@ -17,8 +17,6 @@ layer { name: "product" type: "%s" bottom: "x" top: "y" convolution_param {
   num_output: %d kernel_h: %d kernel_w: %d stride_h: %d stride_w: %d pad_h: %d pad_w: %d dilation: %d group: %d } }
 layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
 '''
-#: Relative to the largest value: f32 rounds at 6e-8, and products of random numbers cancel.
-TOLERANCE = 3e-6
 
 
 def windows(shape, out, kernel, stride, pad, dilation):
@@ -102,26 +100,7 @@ CASES = {
 }
 
 
-class GeneratedConvolutions(unittest.TestCase):
-    def run_net(self, text, x, parameters, layout):
-        """Returns y, and the gradients of x and of the parameters for the loss |y|^2 / 2."""
-        plan = brew.compile(text, phase='train', gradients=True, keep='all', report=False, no_library=True,
-                            layout=layout)
-        session = plan.session(seed=1, threads=1)
-        session.params['product'] = parameters
-        core = session._core
-        core.set_input(0, 'x', x)
-        core.feed(0)
-        core.run(0, Pass.BOTH)
-        return [np.array(core.read(kind, 0, name, index)) for kind, name, index in (
-            (Kind.BLOB, 'y', 0), (Kind.BLOB_GRADIENT, 'x', 0), (Kind.PARAMETER_GRADIENT, 'product', 0),
-            (Kind.PARAMETER_GRADIENT, 'product', 1))]
-
-    def check(self, actual, expected):
-        for name, values, exact in zip(('y', 'dx', 'dw', 'db'), actual, expected):
-            error = np.abs(values.reshape(exact.shape) - exact).max() / np.abs(exact).max()
-            self.assertLess(error, TOLERANCE, name)
-
+class GeneratedConvolutions(GeneratedNetTest):
     def check_case(self, kind, shape, outputs, kernel, stride, pad, dilation, group, layout='auto'):
         random = np.random.RandomState(outputs)
         x = np.float32(random.standard_normal(shape))

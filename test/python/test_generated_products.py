@@ -7,9 +7,9 @@ that does is no multiple of the four rows that share loads.
 """
 import unittest
 
-import brew
 import numpy as np
-from brew._core import Kind, Pass
+
+from generated_net import GeneratedNetTest
 
 INNER_PRODUCT = '''
 force_backward: true
@@ -29,29 +29,9 @@ layer { name: "x" type: "Input" top: "x" input_param { shape { dim: %d dim: %d d
 layer { name: "product" type: "Bias" bottom: "x" top: "y" }
 layer { name: "loss" type: "Reduction" bottom: "y" top: "loss" reduction_param { operation: SUMSQ } loss_weight: 0.5 }
 '''
-#: Relative to the largest value: f32 rounds at 6e-8, and products of random numbers cancel.
-TOLERANCE = 3e-6
 
 
-class GeneratedProducts(unittest.TestCase):
-    def run_net(self, text, x, weights, bias):
-        """Returns y, and the gradients of x, the weights and the bias for the loss |y|^2 / 2."""
-        plan = brew.compile(text, phase='train', gradients=True, keep='all', report=False, no_library=True)
-        session = plan.session(seed=1, threads=1)
-        session.params['product'] = [weights, bias]
-        core = session._core
-        core.set_input(0, 'x', x)
-        core.feed(0)
-        core.run(0, Pass.BOTH)
-        return [np.array(core.read(kind, 0, name, index)) for kind, name, index in (
-            (Kind.BLOB, 'y', 0), (Kind.BLOB_GRADIENT, 'x', 0), (Kind.PARAMETER_GRADIENT, 'product', 0),
-            (Kind.PARAMETER_GRADIENT, 'product', 1))]
-
-    def check(self, actual, expected):
-        for name, values, exact in zip(('y', 'dx', 'dw', 'db'), actual, expected):
-            error = np.abs(values.reshape(exact.shape) - exact).max() / np.abs(exact).max()
-            self.assertLess(error, TOLERANCE, name)
-
+class GeneratedProducts(GeneratedNetTest):
     def test_inner_products(self):
         for rows, depth, outputs in ((64, 1024, 64), (30, 513, 20), (64, 6400, 32), (1, 2048, 64),
                                      (320, 1280, 640), (256, 2048, 1000)):
@@ -60,7 +40,7 @@ class GeneratedProducts(unittest.TestCase):
                 x, w = (np.float32(random.standard_normal(shape)) for shape in ((rows, depth), (outputs, depth)))
                 b = np.float32(random.standard_normal(outputs))
                 y = x.astype(np.float64) @ w.T.astype(np.float64) + b
-                self.check(self.run_net(INNER_PRODUCT % (rows, depth, outputs), x, w, b),
+                self.check(self.run_net(INNER_PRODUCT % (rows, depth, outputs), x, [w, b]),
                            [y, y @ w, y.T @ x, y.sum(0)])
 
     def test_convolutions(self):
@@ -72,7 +52,7 @@ class GeneratedProducts(unittest.TestCase):
                 b = np.float32(random.standard_normal(outputs))
                 matrix = w[:, :, 0, 0].astype(np.float64)
                 y = np.einsum('kc,nchw->nkhw', matrix, x) + b[:, None, None]
-                self.check(self.run_net(CONVOLUTION % (*shape, outputs), x, w, b),
+                self.check(self.run_net(CONVOLUTION % (*shape, outputs), x, [w, b]),
                            [y, np.einsum('kc,nkhw->nchw', matrix, y), np.einsum('nkhw,nchw->kc', y, x), y.sum((0, 2, 3))])
 
     def test_sums_of_planes(self):
@@ -80,13 +60,9 @@ class GeneratedProducts(unittest.TestCase):
         for shape in ((256, 64, 8, 8), (300, 256, 7, 7)):
             with self.subTest(shape=shape):
                 x = np.float32(np.random.RandomState(1).standard_normal(shape))
-                plan = brew.compile(BIAS % shape, phase='train', gradients=True, keep='all', report=False)
-                core = plan.session(seed=1, threads=1)._core
-                core.set_input(0, 'x', x)
-                core.feed(0)
-                core.run(0, Pass.BOTH)
-                gradient = np.array(core.read(Kind.PARAMETER_GRADIENT, 0, 'product', 0))
-                self.check([gradient], [np.float64(x).sum((0, 2, 3))])
+                bias = np.float32(np.random.RandomState(2).standard_normal(shape[1]))
+                y = np.float64(x) + bias[:, None, None]
+                self.check(self.run_net(BIAS % shape, x, [bias]), [y, y, y.sum((0, 2, 3))])
 
 
 if __name__ == '__main__':
